@@ -1,18 +1,18 @@
-"""Which forces a right-hand side has, and what they are multiplied by."""
+"""Selection of the forces in a right-hand side, and the factor that multiplies them."""
 
 from typing import NamedTuple
 
 
 class Acting(NamedTuple):
-    """The forces of a right-hand side."""
+    """Selection of the forces in a right-hand side."""
 
     factor: float = 1.0
-    """What all are multiplied by."""
+    """Factor that multiplies all forces."""
     scaled: bool = False
-    """Whether there is a policy that multiplies them, if only by one."""
+    """Whether a scaling policy multiplies the forces, even if its factor is one."""
     resistance: bool = True
-    """Whether drag, noise and what resists the speeds of joints are among them."""
+    """Whether drag, noise, and damping and friction of joints are included."""
 
 
 ALL = Acting()
-"""All of them, as they are."""
+"""All forces, unscaled."""

@@ -1,17 +1,18 @@
-"""The adjoint of a right-hand side: what weights of q' and u' are to coordinates, speeds and parameters, in O(n).
+"""The adjoint of a right-hand side: maps weights of q' and u' to derivatives with respect to coordinates, speeds and
+parameters, in O(n).
 
-With weights w of u' and λ = M⁻¹ w, the derivative of w·u' is that of −λ·τ of inverse dynamics at the accelerations
-that there are, with wrenches that stay as they are while bodies turn (``dynamics/derivatives/products.py``), and what
-the virtual power P = Σ V_i·W_i + λ·τ of the forces changes by, V being the motion of the links by λ, which is held:
-every force adds that by places and velocities of links. As column s of a joint displaces all that it carries, the
-velocities there change by s × v + ψ' (``motion_columns.py``), so that with wrenches A = ∂P by places and B by
-velocities, summed over all that is carried,
+With weights w of u' and λ = M⁻¹ w, the derivative of w·u' has two parts. The first is that of −λ·τ of inverse dynamics
+at the actual accelerations, with wrenches held fixed while bodies turn (``dynamics/derivatives/products.py``). The
+second is that of the virtual power of the forces, P = Σ V_i·W_i + λ·τ, where V is the motion of the links at joint
+speeds λ, held fixed: every force adds its derivatives with respect to places and velocities of links. Column s of a
+joint displaces everything the joint carries, so velocities there change by s × v + ψ' (``motion_columns.py``). With the
+wrenches A = ∂P/∂place and B = ∂P/∂velocity, summed over all carried links,
 
     ∂P/∂q = s·(A + v × B + ω × B's moment) + ψ'·B,   ∂P/∂u = s·B.
 
-The rates of Euler parameters are e' = ½ e ω, products of quaternions, and their adjoint is −½ μ ω by e and the vector
-of ½ ē μ by ω. A change of e turns the body by 2 ē δe/|e|² in its frame: what is found in the tangent space of q is
-e t times 2/|e|² by e.
+The rates of Euler parameters are e' = ½ e ω (a quaternion product). With weights μ of e', the derivative with respect
+to e is −½ μ ω, and the one with respect to ω is the vector part of ½ ē μ. A change of e turns the body by 2 ē δe/|e|²
+in its frame, so a derivative t in the tangent space of q becomes 2 e t/|e|² with respect to e.
 """
 
 from collections.abc import Iterator
@@ -71,12 +72,12 @@ from articulon.sensitivities.table_gradients import Tables
 
 
 class Adjoint(NamedTuple):
-    """The program, and the arrays through which it is called."""
+    """The adjoint program and the arrays through which it is called."""
 
     code: np.ndarray
-    """Of the program, shape (passes, 2)."""
+    """Code of the program, shape (passes, 2)."""
     time: np.ndarray
-    """[time], shape (1,)."""
+    """Time of the evaluation [time], shape (1,)."""
     q: np.ndarray
     """Coordinates, shape (nq,)."""
     u: np.ndarray
@@ -86,17 +87,17 @@ class Adjoint(NamedTuple):
     u_weight: np.ndarray
     """Weights of u', shape (nu,)."""
     by_q: np.ndarray
-    """Derivatives by the coordinates, Euler parameters one by one, shape (nq,)."""
+    """Derivatives with respect to the coordinates, Euler parameters as four numbers, shape (nq,)."""
     by_u: np.ndarray
-    """Derivatives by the speeds, shape (nu,)."""
+    """Derivatives with respect to the speeds, shape (nu,)."""
 
 
 def adjoint_program(
     e: Evaluator, gradients: Tables, bodies: bool = True, acting: Acting = ALL
 ) -> tuple[Program, Adjoint]:
-    """The adjoint of the right-hand side of a model with these forces, and the program, which is to be kept; it adds
-    derivatives by the numbers of the model's tables to ``gradients``, those of its links only where ``bodies`` are
-    parameters."""
+    """Build the adjoint of the right-hand side of a model with the selected forces. Return the program, which the
+    caller must keep alive, and its arrays. It adds derivatives with respect to the numbers of the model's tables to
+    ``gradients``; those of links only if ``bodies`` are parameters."""
     nq, nu = e.model.nq, e.model.nu
     found = Adjoint(np.zeros((0, 2), dtype=np.int64), np.zeros(1), *(np.zeros(n) for n in (nq, nu, nq, nu, nq, nu)))
     program = Program(_passes(e, found, gradients, bodies, acting))
@@ -104,27 +105,27 @@ def adjoint_program(
 
 
 class Point(NamedTuple):
-    """What derivatives at a state read, and how it is found."""
+    """Quantities that derivatives at a state read, and the passes that compute them."""
 
     weights: np.ndarray
     """Scratch in which M⁻¹ is applied, shape (nu,)."""
     factors: np.ndarray
-    """Of M⁻¹, shape (nu, 7)."""
+    """Factors of M⁻¹, shape (nu, 7)."""
     carried: Carried
-    """The links, their columns, and scratch."""
+    """The links, their motion columns, and scratch."""
     passes: tuple[Bound, ...]
-    """What finds them, of coordinates and speeds."""
+    """Passes that compute these from coordinates and speeds."""
     held: HeldRows | None
-    """The rows of loops and driven joints, where there are some."""
+    """Rows of loops and driven joints; None if there are none."""
 
 
 def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray, acting: Acting = ALL) -> Point:
-    """Links under their forces, their accelerations, columns, and factors of M⁻¹."""
+    """Prepare links under their forces, their accelerations, motion columns, and factors of M⁻¹."""
     forest, forces, ws, channels = e.system.forest, e.system.forces, e.ws, e.channels
     links, nu, factor, ones = forest.mass.size, e.model.nu, np.full(8, acting.factor), np.ones(1)
     gravity = acting.factor * forces.gravity
     friction = channels.wrench[DAMPING], channels.wrench[STOCHASTIC]
-    # Noise is that of the window in which the right-hand side is; without resistance there is none.
+    # Noise is taken from the window of the right-hand side; without resistance there is none.
     window = e.rhs.window if acting.resistance else np.zeros(1, dtype=np.int64)
     at = At(forest, ws, q, u, time, window, channels, *friction)
     udot, articulated = np.zeros(nu), np.zeros((links, inverse_mass.ARTICULATED))
@@ -157,10 +158,10 @@ def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray, actin
 
 
 class Weighed(NamedTuple):
-    """A state, weights of its accelerations, and where what these are to it is written."""
+    """A state, weights of its accelerations, and arrays for the derivatives with respect to the state."""
 
     time: np.ndarray
-    """[time], shape (1,)."""
+    """Time of the state [time], shape (1,)."""
     q: np.ndarray
     """Coordinates, shape (nq,)."""
     u: np.ndarray
@@ -168,9 +169,9 @@ class Weighed(NamedTuple):
     u_weight: np.ndarray
     """Weights of u', shape (nu,)."""
     by_coordinate: np.ndarray
-    """Derivatives by the coordinates in their tangent space, shape (nu,)."""
+    """Derivatives with respect to the coordinates in their tangent space, shape (nu,)."""
     by_speed: np.ndarray
-    """Derivatives by the speeds, shape (nu,)."""
+    """Derivatives with respect to the speeds, shape (nu,)."""
 
 
 def _passes(e: Evaluator, found: Adjoint, gradients: Tables, bodies: bool, acting: Acting) -> Iterator[Bound]:
@@ -183,8 +184,8 @@ def _passes(e: Evaluator, found: Adjoint, gradients: Tables, bodies: bool, actin
 
 
 def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting: Acting = ALL) -> Iterator[Bound]:
-    """Passes that find what the accelerations by some forces change by with the state, and add what they change by with
-    the tables, those of links only where ``bodies`` are parameters."""
+    """Yield passes that compute the derivatives of weighted accelerations under the selected forces with respect to the
+    state, and add those with respect to the tables; those of links only if ``bodies`` are parameters."""
     forest, forces, ws = e.system.forest, e.system.forces, e.ws
     links, nu = forest.mass.size, e.model.nu
     weight, factors, carried, passes, held = point_of(e, at.q, at.u, at.time, acting)
@@ -237,8 +238,8 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
 def forces_adjoint(
     e: Evaluator, gradients: Tables, power: AdjointAt, acting: Acting, found: bool = False
 ) -> Iterator[Bound]:
-    """Passes that add what the virtual power of forces changes by, but for drag and gravity; where these have been
-    ``found`` at the same links last, those between sites are not found anew."""
+    """Yield passes that add the derivatives of the virtual power of all forces except drag and gravity. With ``found``,
+    the forces between sites were last computed at the same links and are not computed again."""
     for (kind, table), gradient in zip(e.system.forces.terms, gradients.terms, strict=True):
         if acting.resistance or kind.resistance != "joints":
             yield from kind.adjoint(table, gradient, power)
@@ -247,7 +248,7 @@ def forces_adjoint(
 
 @pass_of
 def factor_adjoint(factor, tau, wrench, weight, motion, gradient):
-    """Adds λ·τ + Σ V·W, times a factor."""
+    """Add λ·τ + Σ V·W, times a factor."""
     power = 0.0
     for k in range(tau.size):
         power += weight[k] * tau[k]
@@ -259,7 +260,7 @@ def factor_adjoint(factor, tau, wrench, weight, motion, gradient):
 
 @pass_of
 def weight_adjoint(forest, ws, gravity, motion, gradient):
-    """Adds the virtual power of gravity."""
+    """Add the virtual power of gravity."""
     g = load_at(gravity, 0)
     for i in range(forest.mass.size):
         w, v = load_motion(motion, i, 0)
@@ -269,7 +270,8 @@ def weight_adjoint(forest, ws, gravity, motion, gradient):
 
 @pass_of
 def multiply(factor, weight, motion, pushed, moved):
-    """Joint speeds (nu,) and the motion of links by them (links, 6), times the factor of the forces."""
+    """Multiply joint speeds (nu,) and the motion of the links at these speeds (links, 6) by the factor of the
+    forces."""
     for k in range(weight.size):
         pushed[k] = factor * weight[k]
     for i in range(motion.shape[0]):
@@ -279,7 +281,8 @@ def multiply(factor, weight, motion, pushed, moved):
 
 @pass_of
 def keep_wrenches(wrench, given):
-    """Wrenches on links (links, 6), force first, as ``composites.py`` has those that stay as they are."""
+    """Keep wrenches on links (links, 6), force first, in the form that ``composites.py`` uses for wrenches held
+    fixed."""
     for i in range(wrench.shape[0]):
         for k in range(6):
             given[i, k] = wrench[i, k]
@@ -287,7 +290,7 @@ def keep_wrenches(wrench, given):
 
 @pass_of
 def begin(by_q, by_u, by_place, by_velocity, by_coordinate, by_speed):
-    """Begins the derivatives of P with those of −λ·τ of inverse dynamics (nu,)."""
+    """Initialise the derivatives of P with those of −λ·τ of inverse dynamics (nu,)."""
     for i in range(by_place.shape[0]):
         for k in range(6):
             by_place[i, k], by_velocity[i, k] = 0.0, 0.0
@@ -297,7 +300,7 @@ def begin(by_q, by_u, by_place, by_velocity, by_coordinate, by_speed):
 
 @pass_of
 def gravity_adjoint(forest, ws, motion, gradient):
-    """Adds ∂P/∂g = Σ m V + Ω × h."""
+    """Add ∂P/∂g = Σ m V + Ω × h."""
     for i in range(forest.mass.size):
         w, v = load_motion(motion, i, 0)
         h = apply(load_matrix(ws.rotation, i), load(forest.moment, i))
@@ -309,8 +312,8 @@ def gravity_adjoint(forest, ws, motion, gradient):
 
 @pass_of
 def project_powers(forest, ws, columns, by_place, by_velocity, by_coordinate, by_speed):
-    """Adds ∂P by places and velocities of links (links, 6), which are summed towards the roots, to those by the
-    joints."""
+    """Add ∂P with respect to places and velocities of links (links, 6), which are summed towards the roots, to the
+    derivatives with respect to joint coordinates and speeds."""
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
     for i in range(parent.size):
         v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
@@ -335,8 +338,8 @@ def project_powers(forest, ws, columns, by_place, by_velocity, by_coordinate, by
 
 @pass_of
 def inertia_adjoint(ws, acceleration, motion, by_mass, by_moment, by_inertia):
-    """Takes the derivatives of V·(I a + v × I v), with spatial motions about the links' origins, by masses, first
-    moments and inertias in the links' frames."""
+    """Subtract the derivatives of V·(I a + v × I v), with spatial motions about the links' origins, with respect to
+    masses, first moments and inertias in the links' frames."""
     for i in range(by_mass.size):
         R = load_matrix(ws.rotation, i)
         v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
@@ -358,7 +361,7 @@ def inertia_adjoint(ws, acceleration, motion, by_mass, by_moment, by_inertia):
 
 @pass_of
 def finish(forest, q, u, q_weight, by_coordinate, by_speed, by_q, by_u):
-    """Derivatives by coordinates (nq,) and speeds (nu,), of the weights of q' too."""
+    """Compute derivatives with respect to coordinates (nq,) and speeds (nu,), including those of the weighted q'."""
     kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
     for i in range(kinds.size):
         kind, k, j = kinds[i], q_start[i], u_start[i]

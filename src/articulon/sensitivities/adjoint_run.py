@@ -1,4 +1,4 @@
-"""One sweep through a run and back: derivatives by any number of parameters."""
+"""One forward and one backward sweep through a run: derivatives with respect to any number of parameters."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -11,12 +11,12 @@ from articulon.sensitivities.stepping import ADVANCE, REVERSE, finish_weights, f
 from articulon.sensitivities.table_gradients import differentiated, in_one
 
 ACTIONS = 4096
-"""Actions of a schedule that are handed over at once."""
+"""Number of schedule actions that are handed over at once."""
 
 
 def by_adjoint(steps: Steps, kept: int, bodies: bool = True) -> Derivatives:
-    """Derivatives of the objective, with so many states kept beside that of the step at hand and that of the end; by
-    the numbers of links only where ``bodies`` are parameters."""
+    """Compute the derivatives of the objective, with ``kept`` checkpoints besides the current state and the final
+    state. Derivatives with respect to the numbers of links are computed only if ``bodies`` are parameters."""
     stepping, (times, lengths) = steps.stepping, steps.times
     gradients, by_tables = in_one(differentiated(*stepping.evaluator.system[:3]))
     stepper, _programs = stepping.reversing(gradients, bodies)
@@ -28,7 +28,7 @@ def by_adjoint(steps: Steps, kept: int, bodies: bool = True) -> Derivatives:
 
     actions = schedule(times.size, kept)
     first, last = _first(actions)
-    # The end of the run comes first: the step that is reversed first leads there.
+    # The final state is needed first: the step that is reversed first ends there.
     follow([*first, (ADVANCE, last[1], last[2], last[2] + 1, kept + 1)])
     end = states[kept + 1].copy()
     value, by_q, by_u = steps.weigh(end)
@@ -43,7 +43,7 @@ def by_adjoint(steps: Steps, kept: int, bodies: bool = True) -> Derivatives:
 
 
 def _first(actions: Iterator[Action]) -> tuple[list[Action], Action]:
-    """The actions before the first step that is reversed, and that one."""
+    """Return the actions before the first reversed step, and the action that reverses it."""
     found: list[Action] = []
     for action in actions:
         if action[0] == REVERSE:

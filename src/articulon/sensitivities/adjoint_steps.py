@@ -1,14 +1,15 @@
-"""Steps of explicit Runge–Kutta rules of given lengths, and their adjoints.
+"""Steps of explicit Runge–Kutta rules with given lengths, and their adjoints.
 
-With stages y_i = y + h Σ a_ij k_j, k_i = f(t + c_i h, y_i), ŷ = y + h Σ b_i k_i, and Euler parameters of unit length
-e⁺ = ê/|ê| at its end, as ``explicit_runge_kutta.py`` takes it, weights λ of what a step ends with go back to what it
-began with (the discrete adjoint; Hager, Numer. Math. 87, 247, 2000):
+A step has stages y_i = y + h Σ a_ij k_j, k_i = f(t + c_i h, y_i), and the end ŷ = y + h Σ b_i k_i, where Euler
+parameters are normalised, e⁺ = ê/|ê| (``explicit_runge_kutta.py``). The discrete adjoint (Hager, Numer. Math. 87, 247,
+2000) takes weights λ of the state at the end of the step to weights of the state at its start:
 
     λ̂ = (λ − e⁺ (e⁺·λ))/|ê| of Euler parameters, else λ,
     μ_i = h b_i λ̂ + h Σ_{j>i} a_ji g_j,   g_i = (∂f/∂y_i)ᵀ μ_i,   from the last stage to the first,
     λ = λ̂ + Σ g_i,
 
-and a parameter's derivative gains Σ (∂f/∂p)ᵀ μ_i. It is the derivative of what is computed, but for rounding.
+and the derivative with respect to a parameter gains Σ (∂f/∂p)ᵀ μ_i. The result is the derivative of the computed steps,
+up to rounding.
 """
 
 import math
@@ -26,27 +27,27 @@ from articulon.passes import pass_of, run
 
 
 class Scratch(NamedTuple):
-    """Arrays of a step; deleting them changes nothing."""
+    """Scratch arrays of a step; they can be deleted without loss."""
 
     y: np.ndarray
     """Coordinates and speeds, shape (ny,)."""
     points: np.ndarray
-    """Those of the stages, shape (stages, ny)."""
+    """States at the stages, shape (stages, ny)."""
     stages: np.ndarray
-    """Their derivatives, shape (stages, ny)."""
+    """Time derivatives at the stages, shape (stages, ny)."""
     gains: np.ndarray
-    """g of the stages, shape (stages, ny)."""
+    """Vectors g_i of the stages, shape (stages, ny)."""
 
 
 def scratch(ny: int, tableau: Tableau) -> Scratch:
-    """Arrays for a rule."""
+    """Allocate the arrays for a rule."""
     shape = tableau.b.size, ny
     return Scratch(np.zeros(ny), np.zeros(shape), np.zeros(shape), np.zeros(shape))
 
 
 @jit
 def evaluate_rates(rhs, time, y, dy):
-    """dy/dt of coordinates and speeds."""
+    """Evaluate dy/dt of coordinates and speeds."""
     nq, nu = rhs.q.size, rhs.u.size
     put_state(rhs, time, y)
     run(rhs.code)
@@ -56,7 +57,7 @@ def evaluate_rates(rhs, time, y, dy):
 
 @jit
 def find_stages(rhs, tableau, time, h, scratch):
-    """The stages of a step from ``scratch.y``."""
+    """Compute the stages of a step from ``scratch.y``."""
     for i in range(tableau.b.size):
         combine(scratch.y, scratch.stages, tableau.a[i], i, h, scratch.points[i])
         evaluate_rates(rhs, time + tableau.c[i] * h, scratch.points[i], scratch.stages[i])
@@ -64,7 +65,7 @@ def find_stages(rhs, tableau, time, h, scratch):
 
 @jit
 def take_step(rhs, tableau, quaternion, time, h, scratch, end):
-    """The state at the end of a step from ``scratch.y``, into ``end``."""
+    """Write the state at the end of a step from ``scratch.y`` into ``end``."""
     find_stages(rhs, tableau, time, h, scratch)
     combine(scratch.y, scratch.stages, tableau.b, tableau.b.size, h, end)
     normalise(quaternion, end)
@@ -72,7 +73,7 @@ def take_step(rhs, tableau, quaternion, time, h, scratch, end):
 
 @jit
 def normalise(quaternion, y):
-    """Gives Euler parameters unit length."""
+    """Normalise Euler parameters to unit length."""
     for k in quaternion:
         e = normalised(quaternion_at(y, k))
         y[k], y[k + 1], y[k + 2], y[k + 3] = e[0], e[1], e[2], e[3]
@@ -80,14 +81,14 @@ def normalise(quaternion, y):
 
 @pass_of
 def step(rhs, tableau, quaternion, clock, scratch):
-    """A step, ``scratch.y`` in place."""
+    """Take a step of ``scratch.y`` in place."""
     take_step(rhs, tableau, quaternion, clock[0], clock[1], scratch, scratch.gains[0])
     copy_into(scratch.y, scratch.gains[0])
 
 
 @jit
 def weigh_stage(adjoint, time, y, weight, gain):
-    """g = (∂f/∂y)ᵀ weight; what parameters gain is added to their derivatives."""
+    """Compute g = (∂f/∂y)ᵀ weight; contributions to the derivatives with respect to parameters are added."""
     nq, nu = adjoint.q.size, adjoint.u.size
     put_state(adjoint, time, y)
     copy_into(adjoint.q_weight, weight[:nq])
@@ -99,21 +100,21 @@ def weigh_stage(adjoint, time, y, weight, gain):
 
 @pass_of
 def find_step(rhs, tableau, clock, scratch):
-    """The stages of a step from ``scratch.y``."""
+    """Compute the stages of a step from ``scratch.y``."""
     find_stages(rhs, tableau, clock[0], clock[1], scratch)
 
 
 @pass_of
 def find_end(tableau, quaternion, clock, scratch, end):
-    """The state at the end of the step whose stages have been found, before it is closed."""
+    """Compute the state at the end of a step whose stages are known, before loops are closed."""
     combine(scratch.y, scratch.stages, tableau.b, tableau.b.size, clock[1], end)
     normalise(quaternion, end)
 
 
 @pass_of
 def reverse(adjoint, tableau, quaternion, clock, scratch, weight):
-    """Weights of the state at the end of a step whose stages have been found, in place, to those of the state
-    ``scratch.y`` that it begins with."""
+    """Convert weights of the state at the end of a step, whose stages are known, into weights of its initial state
+    ``scratch.y``, in place."""
     time, h = clock[0], clock[1]
     count, gains = tableau.b.size, scratch.gains
     end, mu = gains[0], scratch.stages[0]
@@ -126,7 +127,7 @@ def reverse(adjoint, tableau, quaternion, clock, scratch, weight):
             along += s * e[m] * weight[k + m]
         for m in range(4):
             weight[k + m] = s * (weight[k + m] - s * e[m] * along)
-    # From here on the derivatives of the stages are not needed any more, and their place is that of the weights.
+    # The derivatives of the stages are not needed from here on; the weights take their place.
     for i in range(count - 1, -1, -1):
         for v in range(mu.size):
             mu[v] = h * tableau.b[i] * weight[v]

@@ -1,10 +1,10 @@
 """Derivatives of motion without inertia, ζ(q) u = Γ(q, t) + F (``integrate/overdamped_steps.py``).
 
-With the drag B of the links as if it were an inertia, ζ = Jᵀ B J, that is the equation of motion of links with the
-inertias B that are at rest and accelerate by u, under the wrenches of all forces at rest. With weights w of u and
-ν = ζ⁻¹ w, the derivative of w·u is that of −ν·(inverse dynamics of them), and of the virtual power of the forces at ν,
-as in ``adjoint_program.py``; what weighs F is ν. F = Jᵀ f is that of held noise f at the beginning of a step: the
-joints' forces of links without inertia under wrenches.
+Let the drag B of the links play the part of an inertia, ζ = Jᵀ B J. The equation is then the equation of motion of
+links with inertias B, which are at rest, accelerate by u, and feel the wrenches that all forces exert at rest. With
+weights w of u and ν = ζ⁻¹ w, the derivative of w·u is that of −ν·(inverse dynamics of these links) plus that of the
+virtual power of the forces at ν, as in ``adjoint_program.py``; the weights of F are ν. F = Jᵀ f is the generalised
+force of held noise f at the start of a step: the joint forces of links without inertia under wrenches.
 """
 
 from collections.abc import Iterator
@@ -64,34 +64,34 @@ from articulon.sensitivities.turning_derivatives import spread_shift
 
 
 class Balanced(NamedTuple):
-    """Weights or changes of speeds without inertia, at the coordinates ``Scratch.middle``."""
+    """Weights or changes of the speeds of motion without inertia, at the coordinates ``Scratch.middle``."""
 
     weight: np.ndarray
-    """Weights of u, or its changes, shape (nu,)."""
+    """Weights of u, or changes of u, shape (nu,)."""
     by_coordinate: np.ndarray
-    """Derivatives by the coordinates in their tangent space, or their changes, shape (nu,)."""
+    """Derivatives with respect to the coordinates in their tangent space, or changes of these, shape (nu,)."""
     by_noise: np.ndarray
-    """Derivatives by F, or its changes, shape (nu,)."""
+    """Derivatives with respect to F, or changes of F, shape (nu,)."""
 
 
 class Balance(NamedTuple):
-    """Links at rest that accelerate by u, and how they are found."""
+    """Links at rest that accelerate by u, and the passes that prepare them."""
 
     passes: list[Bound]
     carried: Carried
     factors: np.ndarray
-    """Of ζ⁻¹."""
+    """Factors of ζ⁻¹."""
     noise: Carried
     """The links without inertia under the wrenches of noise."""
 
 
 def balanced(e: Evaluator) -> Balanced:
-    """Arrays for a model."""
+    """Allocate the arrays for a model."""
     return Balanced(*np.zeros((3, e.model.nu)))
 
 
 def balance(e: Evaluator, arrays: Scratch, programs: list[Program]) -> Balance:
-    """What derivatives read at the middle of a step, by the programs of its passes."""
+    """Prepare the quantities that derivatives in the middle of a step read, from the programs of its passes."""
     forest, ws, nu = e.system.forest, e.ws, e.model.nu
     links, nothing, none = forest.mass.size, np.zeros(nu), np.zeros(3)
     still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
@@ -127,7 +127,8 @@ def _carried(forest: Any, wrench: np.ndarray, still: Any, nu: int) -> Carried:
 def balance_adjoint(
     e: Evaluator, arrays: Scratch, there: Balance, at: Balanced, gradients: Tables, bodies: bool
 ) -> Iterator[Bound]:
-    """Passes that find what weights of u are to the coordinates and to F, and add what they are to the tables."""
+    """Yield passes that compute the derivatives of weighted u with respect to the coordinates and F, and add those with
+    respect to the tables."""
     forest, forces, nu = e.system.forest, e.system.forces, e.model.nu
     links, carried, weight = forest.mass.size, there.carried, at.by_noise
     still, motion, rows = carried.ws, np.zeros((links, 6)), np.zeros((links, products.WIDTH))
@@ -140,7 +141,7 @@ def balance_adjoint(
     power = AdjointAt(forest, still, arrays.middle, arrays.no_speeds, arrays.time, weight, motion, *by)
     yield begin.bind(by_q, by_u, *by)
     yield from forces_adjoint(e, gradients, power, ALL)
-    at_rest = np.zeros((links, 6))  # drag that forces balance is that of the flow on bodies at rest
+    at_rest = np.zeros((links, 6))  # the flow's drag on bodies at rest is among the forces
     yield drag_adjoint.bind(forces.drag, gradients.drag, still, motion, by[0], at_rest)
     if forces.flow is not None:
         yield flow_adjoint.bind(forces.flow, gradients.flow, still, motion, by[0])
@@ -157,8 +158,8 @@ def balance_adjoint(
 
 
 def held_noise_adjoint(e: Evaluator, there: Balance, at: Balanced, gradients: Tables, bodies: bool) -> Iterator[Bound]:
-    """Passes that find what weights of F, ``at.by_noise``, are to the coordinates where it is drawn, and add what they
-    are to the tables."""
+    """Yield passes that compute the derivatives of F, weighted by ``at.by_noise``, with respect to the coordinates at
+    which it is drawn, and add those with respect to the tables."""
     forest, forces, nu = e.system.forest, e.system.forces, e.model.nu
     links, noise = forest.mass.size, there.noise
     motion, rows = np.zeros((links, 6)), np.zeros((links, products.WIDTH))
@@ -178,8 +179,8 @@ def held_noise_adjoint(e: Evaluator, there: Balance, at: Balanced, gradients: Ta
 
 @pass_of
 def weight_adjoint(forest, ws, gravity, motion, by_place, by_mass, by_moment):
-    """Adds the derivatives of the virtual power of weights, m g at the centres of mass, by turns of links (links, 6),
-    masses and first moments."""
+    """Add the derivatives of the virtual power of weights, m g at the centres of mass, with respect to rotations of
+    links (links, 6), masses and first moments."""
     g = load_at(gravity, 0)
     for i in range(forest.mass.size):
         R = load_matrix(ws.rotation, i)
@@ -194,7 +195,7 @@ def weight_adjoint(forest, ws, gravity, motion, by_place, by_mass, by_moment):
 
 @pass_of
 def weight_tangent(forest, ws, gravity, mass, moment, moved, wrench):
-    """Adds the changes of weights to the wrenches (links, 6)."""
+    """Add the changes of weights to the wrenches (links, 6)."""
     g = load_at(gravity, 0)
     for i in range(forest.mass.size):
         R = load_matrix(ws.rotation, i)
@@ -205,17 +206,18 @@ def weight_tangent(forest, ws, gravity, mass, moment, moved, wrench):
 
 
 class BalanceChange(NamedTuple):
-    """Passes that find changes at a state."""
+    """Passes that compute changes at a state."""
 
     speeds: list[Bound]
-    """Of u."""
+    """Passes for the change of u."""
     noise: list[Bound]
-    """Of F, where it is drawn."""
+    """Passes for the change of F at the coordinates where it is drawn."""
 
 
 def balance_tangent(e: Evaluator, arrays: Scratch, there: Balance, at: Balanced, changes: Tables) -> BalanceChange:
-    """What changes of the coordinates, ``at.by_coordinate``, of F and of tables are to u, into ``at.weight``; and those
-    of coordinates and tables to F, into ``at.by_noise``."""
+    """Build the passes that compute the change of u, in ``at.weight``, from changes of the coordinates,
+    ``at.by_coordinate``, of F and of tables; and the change of F, in ``at.by_noise``, from those of coordinates and
+    tables."""
     forest, forces, nu = e.system.forest, e.system.forces, e.model.nu
     links, carried, noise = forest.mass.size, there.carried, there.noise
     still, nothing, shift, q_change = carried.ws, np.zeros(nu), np.zeros(nu), np.zeros(e.model.nq)
@@ -261,15 +263,15 @@ def balance_tangent(e: Evaluator, arrays: Scratch, there: Balance, at: Balanced,
 
 @pass_of
 def sum_three(first, second, third, total):
-    """The sum of forces of joints (nu,)."""
+    """Sum three arrays of joint forces (nu,)."""
     for k in range(total.size):
         total[k] = first[k] + second[k] + third[k]
 
 
 @pass_of
 def joint_drift_tangent(forest, u, time, shift, u_change):
-    """Changes of coordinates (nu,) where joints move for a time (1,) at constant speeds, in place: of the rotation of a
-    body that turns by exp(φ), φ = t ω, they are exp(−φ) δ + t J(−φ) δω in its frame."""
+    """Advance changes of coordinates (nu,), in place, while joints move for a time (1,) at constant speeds. The
+    rotation of a body that turns by exp(φ), φ = t ω, changes by exp(−φ) δ + t J(−φ) δω in its frame."""
     t = time[0]
     for i in range(forest.kind.size):
         kind, j = forest.kind[i], forest.u_start[i]
@@ -287,8 +289,8 @@ def joint_drift_tangent(forest, u, time, shift, u_change):
 
 @pass_of
 def joint_drift_adjoint(forest, u, time, by_shift, by_speed):
-    """The adjoint: weights of the coordinates (nu,) at the end, in place, to those at the beginning, and those of the
-    speeds (nu,)."""
+    """Adjoint of :func:`joint_drift_tangent`: convert weights of the coordinates (nu,) at the end into those at the
+    start, in place, and into those of the speeds (nu,)."""
     t = time[0]
     for i in range(forest.kind.size):
         kind, j = forest.kind[i], forest.u_start[i]

@@ -1,4 +1,6 @@
-"""Masses, inertias and places of bodies as parameters: the model with others in their place."""
+"""Masses, inertias and joint frames of bodies as parameters: read their values, and build the model with other
+values.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,15 +16,15 @@ from articulon.model.array_rotations import exponentials, matrices, quaternion_p
 from articulon.model.joints import WELD
 
 FULL, HALF = [0, 1, 2, 1, 3, 4, 2, 4, 5], [0, 1, 2, 4, 5, 8]
-"""A symmetric matrix of six numbers by rows, and these six of it."""
+"""Rows of a symmetric matrix from its six numbers, and the places of the six numbers in these rows."""
 FIELDS = ("mass", "com", "inertia", "position", "rotation")
 """Mass [mass], centre of mass in the body's frame [length], inertia about it, (xx, xy, xz, yy, yz, zz) in the body's
-frame [mass length²], origin of the joint frame in the frame of the parent [length], and a turn of the joint frame from
-where it is, a rotation vector in the frame of the parent [rad]."""
+frame [mass length²], origin of the joint frame in the frame of the parent [length], and rotation of the joint frame
+from its given orientation, a rotation vector in the frame of the parent [rad]."""
 
 
 class Part(NamedTuple):
-    """What a body is to its link."""
+    """Contribution of a body to its link."""
 
     mass: float
     moment: np.ndarray
@@ -30,9 +32,9 @@ class Part(NamedTuple):
 
 
 def body_parameter(model: Model, name: str, field: str, where: str) -> tuple[np.ndarray, Callable[[np.ndarray], Model]]:
-    """The numbers of a body by their key in a case, and the model with others in their place; a name that ends in ``*``
-    stands for all bodies that begin so, which have the same numbers. Raises CaseError for a body or key that does not
-    exist, and for bodies whose numbers differ."""
+    """Return the numbers of a body under a case key, and a function that builds the model with other numbers. A name
+    that ends in ``*`` stands for all bodies whose names begin so; their numbers must be equal. Raises CaseError for a
+    body or key that does not exist, and for bodies whose numbers differ."""
     try:
         bodies = matching(model, name, where)
     except ModelError as error:
@@ -73,7 +75,7 @@ def body_parameter(model: Model, name: str, field: str, where: str) -> tuple[np.
 
 
 def _part(model: Model, body: int) -> Part:
-    """A body's mass, first moment and inertia about the origin of its link, link frame."""
+    """Return a body's mass, first moment and inertia about the origin of its link, link frame."""
     R, m = matrices(model.offset_rotation[body]), float(model.masses[body])
     c = model.offset_position[body] + R @ model.centres[body]
     inertia = R @ model.inertias[body][FULL].reshape(3, 3) @ R.T + m * ((c @ c) * np.eye(3) - np.outer(c, c))
@@ -81,18 +83,18 @@ def _part(model: Model, body: int) -> Part:
 
 
 class Frame(NamedTuple):
-    """The frame in which the joint frame of a body is declared."""
+    """The frame in which the joint frame of a body is declared: that of its parent."""
 
     link: int
-    """Of the body."""
+    """Link of the body."""
     origin: np.ndarray
     """Origin of the parent body in the frame of its link [length], shape (3,)."""
     rotation: np.ndarray
-    """The parent body's frame to that of its link, shape (3, 3)."""
+    """Rotation matrix from the parent body's frame to the frame of its link, shape (3, 3)."""
 
 
 def _frame(model: Model, body: int, where: str) -> Frame:
-    """That of a body's joint; raises CaseError for a welded body."""
+    """Return the frame in which a body's joint frame is declared; raises CaseError for a welded body."""
     if int(model.kinds[body]) == WELD:
         name = model.names[body]
         raise CaseError(f"{where}: '{name}' is welded, and derivatives by the places of welds are not built")
@@ -103,7 +105,8 @@ def _frame(model: Model, body: int, where: str) -> Frame:
 
 
 def _place(model: Model, body: int, where: str) -> tuple[np.ndarray, Callable[[np.ndarray], Model]]:
-    """The origin of a joint frame in the frame of the parent."""
+    """Return the origin of a joint frame in the frame of the parent, and the function that builds the model with
+    another one."""
     (link, origin, R), tables = _frame(model, body, where), kernel_tables(model)
 
     def changed(numbers: np.ndarray) -> Model:
@@ -115,7 +118,8 @@ def _place(model: Model, body: int, where: str) -> tuple[np.ndarray, Callable[[n
 
 
 def _turn(model: Model, body: int, where: str) -> tuple[np.ndarray, Callable[[np.ndarray], Model]]:
-    """A turn of a joint frame from where it is, in the frame of the parent: zero, and the model with another one."""
+    """Return the rotation of a joint frame from its given orientation, zero, in the frame of the parent, and the
+    function that builds the model with another one."""
     (link, _, R), tables = _frame(model, body, where), kernel_tables(model)
 
     def changed(numbers: np.ndarray) -> Model:

@@ -1,4 +1,4 @@
-"""Parameters that are keys of a case, such as ``model.spheres.A.mass``: whatever a builder makes of them."""
+"""Parameters that are keys of a case, such as ``model.spheres.A.mass``. The case's builder may use them in any way."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,21 +13,22 @@ from articulon.model import Model, kernel_tables
 from articulon.sensitivities.parameters import SMALL, Parameter, flat_tables
 
 MODEL = "model"
-"""What keys of a case that are parameters begin with."""
+"""First part of all case keys that are parameters."""
 KNOWN = ("mass", "moment", "inertia", "position", "rotation")
-"""Numbers of the links by which there are derivatives."""
+"""Numbers of the links that derivatives are known for."""
 UNKNOWN = {"axis": "the axes"}
-"""Words for others."""
+"""Words for other numbers of the links in messages."""
 
 
 def keys_of_numbers(case: Case) -> list[str]:
-    """Keys of all numbers in the model and the forces of a case that are not zero and could be a little larger."""
+    """Return the keys of all numbers in the model and the forces of a case that are not zero and could be slightly
+    larger."""
     content = case.content()
     return [dotted((name, *path)) for name in ("model", "forces") for path in _numbers_in(content[name])]
 
 
 def value_of_key(case: Case, name: str, where: str) -> Any:
-    """What stands at a key of a case, in its units; raises CaseError where nothing does."""
+    """Return the value at a key of a case, in its units; raises CaseError if there is none."""
     try:
         return value_at(case.content(), name)
     except CaseError as error:
@@ -35,12 +36,12 @@ def value_of_key(case: Case, name: str, where: str) -> Any:
 
 
 def parameter_of_key(case: Case, model: Model, name: str, where: str) -> Parameter:
-    """The parameter of a case with this key of its model, whatever its builder makes of it.
+    """Return the parameter of a case with this key of its model; the builder may use it in any way.
 
     Raises
     ------
     CaseError
-        For one that does not exist, is a choice and no number, or changes how much there is of something.
+        For a key that does not exist, is a choice rather than a number, or changes the size of the model.
     """
     value, where = value_of_key(case, name, where), f"{where}: {name}"
     try:
@@ -71,7 +72,7 @@ def parameter_of_key(case: Case, model: Model, name: str, where: str) -> Paramet
 
 
 def _check_known(model: Model, other: Model, where: str) -> None:
-    """Raises CaseError where another number of the links changes than those by which there are derivatives."""
+    """Raise CaseError if numbers of the links change for which there are no derivatives."""
     own, new = kernel_tables(model).forest, kernel_tables(other).forest
     for field in own._fields:
         if field in KNOWN or not isinstance(getattr(own, field), np.ndarray):
@@ -84,14 +85,14 @@ def _check_known(model: Model, other: Model, where: str) -> None:
 
 
 def _has_choice(value: Any) -> bool:
-    """Whether a whole number, a flag or a word is in it."""
+    """Whether a value contains a whole number, a flag or a word."""
     if isinstance(value, list):
         return not value or any(_has_choice(one) for one in value)
     return not isinstance(value, float)
 
 
 def _numbers_in(value: Any) -> Iterator[tuple[Part, ...]]:
-    """Paths of the numbers in tables and lists of them."""
+    """Yield the paths of the numbers in tables and in lists of tables."""
     pairs: Iterator[tuple[Part, Any]]
     if isinstance(value, Mapping):
         pairs = iter(value.items())

@@ -1,8 +1,8 @@
-"""Which states are kept while steps are reversed: binomial checkpointing (Griewank and Walther, ACM Trans. Math. Softw.
-26, 19, 2000), which takes the fewest steps once more that a number of kept states allows.
+"""Schedule of the states that are kept while steps are reversed: binomial checkpointing (Griewank and Walther, ACM
+Trans. Math. Softw. 26, 19, 2000). It repeats the fewest steps possible with a given number of kept states.
 
-With s kept states, so many steps as β(s, t) = (s + t over s) can be reversed where none is taken more than t times
-before it is.
+With s kept states, at most β(s, t) = (s + t over s) steps can be reversed if each of them is taken at most t times
+before.
 """
 
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from articulon.sensitivities.stepping import ADVANCE, REVERSE
 
 Action = tuple[int, int, int, int, int]
-"""What is done, the place of the state where it begins, its step, and of steps taken the last one and the place where
-that state is kept."""
+"""One action: its kind, the slot of the state where it starts, and the step number there; for steps taken also the last
+step and the slot where its state is kept."""
 
 
 def first_part(steps: int, states: int) -> int:
-    """How many of so many steps are taken before the next state is kept, where ``states`` can be, the one that they
-    begin with among them."""
+    """Return how many of ``steps`` steps are taken before the next state is kept, if ``states`` states can be kept,
+    including the one at the start of these steps."""
     times, whole, before, right = 0, 1, 0, 1  # t, β(s, t), β(s, t−1), β(s−1, t)
     earlier = 0  # β(s−1, t−1)
     while whole < steps:
@@ -28,8 +28,8 @@ def first_part(steps: int, states: int) -> int:
 
 
 def schedule(steps: int, states: int) -> Iterator[Action]:
-    """What is done to reverse steps from the last to the first, with so many states kept: the first place is that of
-    the initial state, and one more, the last, is where a state is that no other place is left for."""
+    """Yield the actions that reverse steps from the last to the first, with ``states`` kept states. The first slot
+    holds the initial state; one more slot, the last, holds a state when all others are occupied."""
     kept, end = [0], steps
     while end > 0:
         first, place = kept[-1], len(kept) - 1

@@ -1,4 +1,4 @@
-"""Steps of models with loops and given motions: what is done after each of them, with changes, and back."""
+"""Closing of loops and driven joints after each step, with its tangent and its adjoint."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -29,30 +29,31 @@ from articulon.sensitivities.closing_derivatives import (
 from articulon.sensitivities.table_gradients import Tables
 
 BEGIN, END = 0.0, 1.0
-"""When a state is closed, in lengths of the step."""
+"""When a state is closed, as a fraction of the step."""
 
 
 class Shutting(NamedTuple):
-    """What moves a state onto the loops and notes how, and the arrays through which it is called."""
+    """The program that moves a state onto the loops and records the moves, and the arrays through which it is
+    called."""
 
     code: np.ndarray
-    """Of the program, shape (passes, 2)."""
+    """Code of the program, shape (passes, 2)."""
     time: np.ndarray
-    """[time], shape (1,)."""
+    """Time of the state [time], shape (1,)."""
     q: np.ndarray
-    """shape (nq,)."""
+    """Coordinates, shape (nq,)."""
     u: np.ndarray
-    """shape (nu,)."""
+    """Speeds, shape (nu,)."""
     arrays: LoopScratch
-    """Of the loops: the latest move, and the error that is left."""
+    """Scratch of the loops: the latest move, and the remaining error."""
     turns: Turns
     """The moves of the coordinates."""
     by_shift: np.ndarray
-    """Scratch, weights of the coordinates in their tangent space, shape (nu,)."""
+    """Scratch for weights of the coordinates in their tangent space, shape (nu,)."""
 
 
 def _shutting(e: Evaluator) -> tuple[Shutting, Program]:
-    """That of a model, and the program, which is to be kept."""
+    """Build the closing program of a model; the caller must keep it alive."""
     (forest, loops, motions), nq, nu = (*e.system[:1], *e.system[2:4]), e.model.nq, e.model.nu
     time, q, u, rows = np.zeros(1), np.zeros(nq), np.zeros(nu), loops.kind.size
     arrays = loop_scratch(forest, loops, motions, nu)
@@ -66,7 +67,7 @@ def _shutting(e: Evaluator) -> tuple[Shutting, Program]:
 
 
 def closing_pass(e: Evaluator, clock: np.ndarray, y: np.ndarray) -> Bound:
-    """The pass that closes the state y (nq + nu,) at the end of a step, in place."""
+    """Return the pass that closes the state y (nq + nu,) at the end of a step, in place."""
     return close_step.bind(e.closing, e.rhs, clock, y)
 
 
@@ -79,9 +80,9 @@ def weighing_closing(
     start: np.ndarray,
     weight: np.ndarray,
 ) -> tuple[Bound, Bound, Sequence[Program]]:
-    """The pass that makes weights (nq + nu,) of a state that has been closed at the end of a step those of the state
-    ``end`` before it, in place; the one that makes those of the initial state ``start`` those of what it is closed
-    from; and the programs, which are to be kept."""
+    """Return two passes and their programs, which the caller must keep alive. The first converts weights (nq + nu,) of
+    a state closed at the end of a step into those of the state ``end`` before the closing, in place. The second does
+    this for the initial state ``start``."""
     (shutting, program), (moves, programs) = _shutting(e), weighing_moves(e, gradients, bodies)
     of_step, of_start = (
         weigh_closing.bind(e.system.forest, shutting, *moves, when, clock, y, weight)
@@ -100,8 +101,8 @@ def changing_closing(
     y: np.ndarray,
     changes: np.ndarray,
 ) -> tuple[Bound, Bound, Sequence[Program]]:
-    """The pass that closes the state y (nq + nu,) at the end of a step together with its changes, the one that closes
-    the changes of the initial state, and the programs, which are to be kept."""
+    """Return two passes and their programs, which the caller must keep alive. The first closes the state y (nq + nu,)
+    at the end of a step together with its changes. The second closes the changes of the initial state."""
     (shutting, program), (moves, programs) = _shutting(e), changing_moves(e, tables)
     shifts = np.zeros((len(changes), e.model.nu))
     of_step, of_start = (
@@ -115,7 +116,7 @@ def changing_closing(
 
 @pass_of
 def close_step(closing, rhs, clock, y):
-    """Moves y onto the loops; no numbers where that is not possible."""
+    """Move y onto the loops; y becomes NaN if that is not possible."""
     close(closing, rhs, clock[0] + clock[1], y)
     if not closing.left[0] <= OPEN:
         y[:] = np.nan
@@ -123,14 +124,14 @@ def close_step(closing, rhs, clock, y):
 
 @jit
 def shut(shutting, when, clock, y):
-    """Moves the coordinates and speeds of y onto the loops, in the arrays of the program, and notes how."""
+    """Move the coordinates and speeds of y onto the loops, in the arrays of the program, and record the moves."""
     nq, turns = shutting.q.size, shutting.turns
     turns.made[0], shutting.time[0] = 0, clock[0] + when * clock[1]
     copy_into(shutting.q, y[:nq])
     copy_into(shutting.u, y[nq : nq + shutting.u.size])
     run(shutting.code)
     if when == BEGIN and turns.made[0] == 0:
-        # Loops are closed already, but not those that other parameters would give.
+        # The loops are closed already, but would not be for other parameters.
         copy_into(turns.q[0], shutting.q)
         turns.x[0, :] = 0.0
         turns.exerted[0, :] = 0.0
@@ -139,7 +140,7 @@ def shut(shutting, when, clock, y):
 
 @pass_of
 def weigh_closing(forest, shutting, of_q, of_u, when, clock, y, weight):
-    """Weights of what the state y becomes when it is closed to those of y, in place."""
+    """Convert weights of the closed state into weights of the state y before closing, in place."""
     nq, nu, turns, by_shift = shutting.q.size, shutting.u.size, shutting.turns, shutting.by_shift
     shut(shutting, when, clock, y)
     by_q, by_u = weight[:nq], weight[nq : nq + nu]
@@ -161,8 +162,8 @@ def weigh_closing(forest, shutting, of_q, of_u, when, clock, y, weight):
 
 @pass_of
 def change_closing(forest, shutting, of_q, of_u, when, clock, number, numbers, columns, y, changes, shifts):
-    """Closes the state y with its changes (parameters, nq + nu), in place; at the beginning of the first step its
-    changes alone, and at that of others nothing."""
+    """Close the state y with its changes (parameters, nq + nu), in place. At the start of the first step close only the
+    changes; at the start of later steps do nothing."""
     if when == BEGIN and number[0] > 0:
         return
     nq, nu, turns = shutting.q.size, shutting.u.size, shutting.turns
@@ -191,8 +192,8 @@ def change_closing(forest, shutting, of_q, of_u, when, clock, number, numbers, c
 
 @jit
 def change_move(move, numbers, column, shift, moving, speed):
-    """Finds what a move changes by with changes of the coordinates in their tangent space, of the speeds where it is
-    theirs, and of the tables."""
+    """Compute the change of a move from changes of the coordinates in their tangent space, of the speeds (for a move of
+    speeds), and of the tables."""
     copy_into(numbers, column)
     copy_into(move.by_shift, shift)
     for k in range(speed.size):

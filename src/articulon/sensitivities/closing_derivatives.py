@@ -1,18 +1,19 @@
-"""Derivatives of what is done after a step: the state is moved back onto loops and given motions.
+"""Derivatives of closing: after a step the state is moved back onto loops and prescribed motions.
 
-The coordinates are moved turn by turn, q' = q ∘ x, by the smallest x in the metric of the mass matrix that removes φ to
-first order, and then the speeds once, u' = u + x (``dynamics/loops/loop_passes.py``):
+The coordinates are moved in iterations, q' = q ∘ x, each by the smallest x in the metric of the mass matrix that
+removes φ to first order. Then the speeds are moved once, u' = u + x (``dynamics/loops/loop_passes.py``):
 
     M x = Jᵀ ν,   J x = −φ(q)   of the coordinates,   J (u + x) = v(t)   of the speeds.
 
-Each is differentiated as it is, though little would be missing without what is of the size of x: at x = 0 it is the
-projection 1 − M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁻¹ J. With y = x of the coordinates and y = u + x of the speeds, x is an acceleration of
-links at rest under the forces of the rows, as in ``row_derivatives.py``: with weights w of x, p = M⁻¹ (w + Jᵀ μ) and
-J p = 0,
+Each move is differentiated exactly, including terms of the size of x, which are small: at x = 0 the derivative is the
+projection 1 − M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁻¹ J. Let y = x for the coordinates and y = u + x for the speeds. Then x is an
+acceleration of links at rest under the forces of the rows, as in ``row_derivatives.py``: with weights w of x, p = M⁻¹
+(w + Jᵀ μ) and J p = 0,
 
-    w·δx = −p·δ(M x − Jᵀ ν) + μ·(δ(J y) + δφ)     at fixed x, ν and y, without δφ of the speeds,
+    w·δx = −p·δ(M x − Jᵀ ν) + μ·(δ(J y) + δφ)     at fixed x, ν and y, without δφ for the speeds,
 
-and J μ by u. All is in the tangent space of q: Euler parameters are of unit length before and after.
+and Jᵀ μ with respect to u. All derivatives are in the tangent space of q: Euler parameters have unit length before and
+after.
 """
 
 from collections.abc import Iterator
@@ -71,48 +72,48 @@ class Move(NamedTuple):
     """One move onto the loops, of coordinates or of speeds, and the programs that differentiate it."""
 
     point: np.ndarray
-    """Of the program that finds what changes read there, shape (passes, 2)."""
+    """Code of the program that computes what changes read at the state, shape (passes, 2)."""
     code: np.ndarray
-    """Of the program that finds what weights of x are to the state, or what x changes by, shape (passes, 2)."""
+    """Code of the program that computes derivatives of the weighted x, or the change of x, shape (passes, 2)."""
     q: np.ndarray
-    """Where the links are, shape (nq,)."""
+    """Coordinates of the links, shape (nq,)."""
     x: np.ndarray
     """The move, shape (nu,)."""
     exerted: np.ndarray
-    """ν, shape (rows,)."""
+    """Multipliers ν, shape (rows,)."""
     y: np.ndarray
-    """What J is multiplied with, shape (nu,)."""
+    """Vector y that J is multiplied with, shape (nu,)."""
     weight: np.ndarray
-    """Of x, or its change, shape (nu,)."""
+    """Weights of x, or the change of x, shape (nu,)."""
     by_shift: np.ndarray
-    """Derivatives by the coordinates in their tangent space, or their changes, shape (nu,)."""
+    """Derivatives with respect to the coordinates in their tangent space, or changes of these, shape (nu,)."""
     by_speed: np.ndarray
-    """Derivatives by y, or its changes, shape (nu,)."""
+    """Derivatives with respect to y, or changes of y, shape (nu,)."""
 
 
 class _Point(NamedTuple):
-    """What derivatives of a move read."""
+    """Quantities that derivatives of a move read."""
 
     ws: Workspace
     """Links that move at y."""
     still: Workspace
-    """The same at rest."""
+    """Workspace of the same links at rest."""
     columns: np.ndarray
-    """Of links at rest that are accelerated by x, shape (nu, 24)."""
+    """Motion columns of links at rest that are accelerated by x, shape (nu, 24)."""
     moving: np.ndarray
-    """Of links that move at y, shape (nu, 24)."""
+    """Motion columns of links that move at y, shape (nu, 24)."""
     acceleration: np.ndarray
-    """By x, shape (links, 6)."""
+    """Accelerations of the links due to x, shape (links, 6)."""
     factors: np.ndarray
-    """Of M⁻¹, shape (nu, 7)."""
+    """Factors of M⁻¹, shape (nu, 7)."""
     wrench: np.ndarray
-    """Of the rows, by ν, shape (links, 6)."""
+    """Wrenches of the rows with multipliers ν, shape (links, 6)."""
     given: np.ndarray
-    """The same, as it stays while bodies turn, shape (links, 15)."""
+    """The same wrenches in the form that is held fixed while bodies turn, shape (links, 15)."""
     held: HeldRows
-    """The rows."""
+    """The constraint rows."""
     passes: tuple[Bound, ...]
-    """What finds them."""
+    """Passes that compute these quantities."""
 
 
 def _move(nq: int, nu: int, rows: int) -> Move:
@@ -142,7 +143,8 @@ def _point(e: Evaluator, move: Move) -> _Point:
 
 
 def _weighing(e: Evaluator, at: _Point, move: Move, gradients: Tables, bodies: bool, of_q: bool) -> Iterator[Bound]:
-    """Passes that find what weights of a move are to the state before it, and add what they are to the tables."""
+    """Yield passes that compute the derivatives of a weighted move with respect to the state before it, and add those
+    with respect to the tables."""
     forest, loops = e.system.forest, e.system.loops
     links, nu, held = forest.mass.size, e.model.nu, at.held
     weight, by_q, by_u = (np.zeros(nu) for _ in range(3))
@@ -170,7 +172,7 @@ def _weighing(e: Evaluator, at: _Point, move: Move, gradients: Tables, bodies: b
 
 
 def _changing(e: Evaluator, at: _Point, move: Move, changes: Tables, of_q: bool) -> Iterator[Bound]:
-    """Passes that find what a move changes by, where it has been found."""
+    """Yield passes that compute the change of a move at the prepared state."""
     forest, loops = e.system.forest, e.system.loops
     links, nu, held = forest.mass.size, e.model.nu, at.held
     q_change, shift, joint = np.zeros(e.model.nq), np.zeros(nu), np.zeros(nu)
@@ -197,7 +199,8 @@ def _changing(e: Evaluator, at: _Point, move: Move, changes: Tables, of_q: bool)
 
 
 def weighing_moves(e: Evaluator, gradients: Tables, bodies: bool) -> tuple[tuple[Move, Move], list[Program]]:
-    """The moves of coordinates and of speeds with their adjoints, and the programs, which are to be kept."""
+    """Return the moves of coordinates and of speeds with their adjoints, and the programs, which the caller must keep
+    alive."""
     found: list[Move] = []
     programs: list[Program] = []
     for of_q in (True, False):
@@ -209,7 +212,8 @@ def weighing_moves(e: Evaluator, gradients: Tables, bodies: bool) -> tuple[tuple
 
 
 def changing_moves(e: Evaluator, changes: Tables) -> tuple[tuple[Move, Move], list[Program]]:
-    """The same with their tangents."""
+    """Return the moves of coordinates and of speeds with their tangents, and the programs, which the caller must keep
+    alive."""
     found: list[Move] = []
     programs: list[Program] = []
     for of_q in (True, False):
@@ -223,7 +227,7 @@ def changing_moves(e: Evaluator, changes: Tables) -> tuple[tuple[Move, Move], li
 
 @pass_of
 def exert(loops, arrays, exerted, driving, wrench):
-    """The wrenches of rows on links (links, 6)."""
+    """Compute the wrenches of rows on links (links, 6)."""
     zero(wrench)
     add_loop_forces(loops, arrays.wrench, exerted, driving, wrench)
 
@@ -245,7 +249,7 @@ def weigh_rows(
     by_speed,
     gradient,
 ):
-    """Adds what ν·J p and μ·J y change by, at p and y that are held, but that links move otherwise at y."""
+    """Add the derivatives of ν·J p and μ·J y at fixed p and y; at y the links move differently."""
     move_by(forest, ws, columns, y, moved)
     weigh_rates(loops, ws, exerted, motion, by_place, gradient)
     weigh_rates(loops, ws, multiplier, moved, by_place, gradient)
@@ -254,14 +258,14 @@ def weigh_rows(
 
 @pass_of
 def weigh_open(loops, ws, multiplier, by_place, by_coordinate, gradient):
-    """Adds what μ·φ changes by."""
+    """Add the derivatives of μ·φ."""
     weigh_residuals(loops, ws, multiplier, by_place, by_coordinate, gradient)
 
 
 @pass_of
 def change_rows(loops, ws, of_q, exerted, shift, speed, moved, twist, change, wrench, given):
-    """Adds the changes of the rows' forces at fixed ν to those of wrenches on links, and finds those of J y, and of φ
-    where coordinates are moved (rows,)."""
+    """Add the changes of the rows' forces at fixed ν to those of the wrenches on links. Compute the changes of J y and,
+    where coordinates are moved, of φ (rows,)."""
     change_forces(loops, ws, exerted, moved, change, wrench)
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
@@ -274,7 +278,7 @@ def change_rows(loops, ws, of_q, exerted, shift, speed, moved, twist, change, wr
 
 @jit
 def coordinates_of(forest, q, shift, factor, result):
-    """Of numbers in the tangent space (nu,) those by Euler parameters ``factor`` e t, into (nq,)."""
+    """Convert numbers in the tangent space (nu,) to coordinates (nq,); for Euler parameters they are ``factor`` e t."""
     for i in range(forest.kind.size):
         kind, k, j = forest.kind[i], forest.q_start[i], forest.u_start[i]
         count, plain = joints.degrees_of_freedom(kind), joints.quaternion(kind)
@@ -291,7 +295,8 @@ def coordinates_of(forest, q, shift, factor, result):
 
 @jit
 def tangents_of(forest, q, numbers, factor, result):
-    """Of numbers by coordinates (nq,) those in the tangent space, ``factor`` the vector of ē n, into (nu,)."""
+    """Convert numbers for coordinates (nq,) to the tangent space (nu,); for Euler parameters they are ``factor`` times
+    the vector part of ē n."""
     for i in range(forest.kind.size):
         kind, k, j = forest.kind[i], forest.q_start[i], forest.u_start[i]
         count, plain = joints.degrees_of_freedom(kind), joints.quaternion(kind)
@@ -307,13 +312,13 @@ def tangents_of(forest, q, numbers, factor, result):
 
 @pass_of
 def turn_coordinates(forest, q, shift, q_change):
-    """Changes of the coordinates (nq,) of those in their tangent space."""
+    """Compute changes of the coordinates (nq,) from those in their tangent space."""
     coordinates_of(forest, q, shift, 0.5, q_change)
 
 
 @jit
 def carry_changes(forest, x, shift, x_change):
-    """Changes before a move x of the coordinates to those after it, in place, with those of x."""
+    """Advance changes of the coordinates before a move x, with changes of x, to those after it, in place."""
     for i in range(forest.kind.size):
         kind, j = forest.kind[i], forest.u_start[i]
         plain = joints.degrees_of_freedom(kind)
@@ -329,7 +334,8 @@ def carry_changes(forest, x, shift, x_change):
 
 @jit
 def carry_weights(forest, x, by_shift, by_x):
-    """Weights of the coordinates after a move x to those before it, in place, as far as x stays, and to those of x."""
+    """Convert weights of the coordinates after a move x into those before it at fixed x, in place, and into weights of
+    x."""
     for i in range(forest.kind.size):
         kind, j = forest.kind[i], forest.u_start[i]
         plain = joints.degrees_of_freedom(kind)
@@ -344,7 +350,7 @@ def carry_weights(forest, x, by_shift, by_x):
 
 @jit
 def set_move(move, q, x, exerted, y):
-    """Makes a move the one that is differentiated."""
+    """Select a move for differentiation."""
     copy_into(move.q, q)
     copy_into(move.x, x)
     copy_into(move.exerted, exerted)
@@ -355,18 +361,18 @@ class Turns(NamedTuple):
     """The moves of coordinates that a closing has made."""
 
     made: np.ndarray
-    """How many, shape (1,)."""
+    """Number of moves, shape (1,)."""
     q: np.ndarray
-    """Before each, shape (turns, nq)."""
+    """Coordinates before each move, shape (turns, nq)."""
     x: np.ndarray
-    """shape (turns, nu)."""
+    """The moves, shape (turns, nu)."""
     exerted: np.ndarray
-    """ν, shape (turns, rows)."""
+    """Multipliers ν, shape (turns, rows)."""
 
 
 @pass_of
 def note_turn(q, arrays, turns):
-    """Notes a move of the coordinates that is about to be made."""
+    """Record a move of the coordinates that is about to be made."""
     k = turns.made[0]
     copy_into(turns.q[k], q)
     copy_into(turns.x[k], arrays.response)

@@ -1,4 +1,4 @@
-"""Which models and runs have derivatives, and the times of their steps."""
+"""Checks of which models and runs have derivatives, and the times of their steps."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,37 +33,37 @@ from articulon.units import UnitSystem
 
 @dataclass(frozen=True)
 class DifferentiableRun:
-    """A run whose derivatives are known."""
+    """A run that derivatives are known for."""
 
     model: Model
-    """What is simulated, from its initial state."""
+    """Model that is simulated, with its initial state."""
     integrator: Any
-    """A rule whose derivatives are known."""
+    """Integrator with known derivatives."""
     times: Sequence[float]
-    """Of its frames, on which steps end [time]."""
+    """Times of the frames, on which steps end [time]."""
     windows: Windows
-    """The steps of a rule of equal steps, and the windows of noise."""
+    """Steps of an integrator with equal steps, and the windows of noise."""
     seed: int
-    """Of the noise."""
+    """Seed of the noise."""
     policy: Any
-    """What scales the forces: nothing, or one factor of all."""
+    """Scaling policy of the forces: none, or one constant factor for all."""
     stop: Stop | None = None
-    """What ends it before."""
+    """Condition that ends the run early."""
     case: Case | None = None
-    """The case that it is of."""
+    """Case of the run, if there is one."""
     thermostat: Any = None
-    """What keeps it warm, if anything does."""
+    """Thermostat, if there is one."""
 
     @property
     def acting(self) -> Acting:
-        """All forces with their factor."""
+        """Return the selection of all forces with their factor."""
         scaled = isinstance(self.policy, Constant)
         return Acting(float(self.policy.a2) if scaled else 1.0, scaled)
 
 
 @dataclass(frozen=True)
 class _Length:
-    """How long a run takes."""
+    """Duration of a run."""
 
     duration: float
     interval: float
@@ -71,7 +71,7 @@ class _Length:
 
 @dataclass(frozen=True)
 class _Timed:
-    """What the windows of a run follow from."""
+    """Data that determine the windows of a run."""
 
     source: str
     units: UnitSystem
@@ -96,12 +96,12 @@ def run_of(
     options: dict[str, Any],
     thermostat: Any = None,
 ) -> DifferentiableRun:
-    """The run of a model, or of a case that may be given by its name or path.
+    """Return the run of a model, or of a case, which may be given by its name or path.
 
     Raises
     ------
     CaseError, ModelError
-        For a run that has no derivatives, with what to choose in its place.
+        For a run that has no derivatives; the message says what to choose instead.
     """
     if isinstance(model, Model):
         if duration is None:
@@ -131,7 +131,7 @@ def run_of(
 
 
 def run_of_case(case: Case, where: str) -> DifferentiableRun:
-    """The run of a case; raises CaseError and ModelError as :func:`run_of` does."""
+    """Return the run of a case; raises CaseError and ModelError as :func:`run_of` does."""
     _check_case(case)
     case.check_code()
     model, run, policy = case.build_model(), case.run, case.scaling
@@ -143,7 +143,7 @@ def run_of_case(case: Case, where: str) -> DifferentiableRun:
 
 
 def _checked(run: DifferentiableRun, where: str) -> DifferentiableRun:
-    """The run; raises CaseError or ModelError where it has no derivatives."""
+    """Return the run; raises CaseError or ModelError if it has no derivatives."""
     _check_policy(run.policy, where)
     check_rule(run.model, run.integrator, where)
     check_thermostat(run.model, run.integrator, run.thermostat, float(run.times[-1]), where)
@@ -155,13 +155,13 @@ def _checked(run: DifferentiableRun, where: str) -> DifferentiableRun:
 
 
 def _held(model: Model) -> float | None:
-    """For how long noise is to be held [time]; None where nobody says."""
+    """Return how long noise is held [time]; None if that is not given."""
     brownian = brownian_of(model)
     return None if brownian is None or brownian.window is None else float(brownian.window) * brownian.average
 
 
 def _policy(model: Model, scaling: Any, where: str) -> Any:
-    """The policy of a model's run, in its units."""
+    """Return the policy of a model's run, in its units."""
     if scaling is None:
         return NoScaling()
     if not isinstance(scaling, ScalingPolicy):
@@ -170,7 +170,7 @@ def _policy(model: Model, scaling: Any, where: str) -> Any:
 
 
 def _thermostat(model: Model, thermostat: Any, where: str) -> Any:
-    """The thermostat of a model's run, in its units."""
+    """Return the thermostat of a model's run, in its units."""
     if thermostat is None:
         return None
     if not isinstance(thermostat, BaseThermostat):
@@ -179,7 +179,7 @@ def _thermostat(model: Model, thermostat: Any, where: str) -> Any:
 
 
 def _check_policy(policy: Any, where: str) -> None:
-    """Raises CaseError for a policy whose factors are none that a run has from its beginning to its end."""
+    """Raise CaseError for a policy whose factors are not constant throughout the run."""
     if policy.scales and not isinstance(policy, Constant):
         raise CaseError(
             f"{where}: scaling.policy: the factors of '{policy.policy}' change along the run, by which there are no "
@@ -188,7 +188,7 @@ def _check_policy(policy: Any, where: str) -> None:
 
 
 def _check_case(case: Case) -> None:
-    """Raises CaseError for what of a case has no derivatives."""
+    """Raise CaseError for parts of a case that have no derivatives."""
     run = case.run
     what = {
         "barostat": case.barostat is not None,
@@ -204,7 +204,7 @@ def _check_case(case: Case) -> None:
 
 
 def check_differentiable(model: Model, where: str) -> None:
-    """Raises ModelError, naming the thing, for a model whose right-hand side has no derivatives."""
+    """Raise ModelError, naming the part, for a model whose right-hand side has no derivatives."""
     if model.forest.flexible is not None:
         raise ModelError(
             f"{where}: derivatives of runs of models with flexible bodies are not built: forces on nodes and modes "

@@ -1,4 +1,4 @@
-"""The rules whose derivatives are known, by the declarations of their integrators."""
+"""Integrators with known derivatives: the :class:`Stepping` for each integrator declaration."""
 
 from typing import Any
 
@@ -19,6 +19,6 @@ STEPPINGS: dict[Any, Any] = {
 
 
 def stepping_of(run: DifferentiableRun) -> Stepping:
-    """The steps of a run by its rule."""
+    """Return the stepping of a run for its integrator."""
     found: Stepping = STEPPINGS[type(run.integrator)](run)
     return found

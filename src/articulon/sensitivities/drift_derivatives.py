@@ -1,15 +1,16 @@
 """Derivatives of the drift at steady speeds of a friction-implicit step (``integrate/steady_drift.py``).
 
-Over a time t the links of joints that leave all rotations free keep their angular velocities in the world, and turn by
-Q = exp(φ), φ = t ω. With primes at the end, turns θ and changes δω of the links (``turning_derivatives.py``) go to
+Over a time t the links of joints that leave all rotations free keep their angular velocities in the world frame and
+turn by Q = exp(φ), φ = t ω. With primes at the end of the drift, rotations θ and changes δω of the links
+(``turning_derivatives.py``) become
 
     θ' = Q θ + t J(φ) δω,   δω' = δω,   J(φ) = 1 + a [φ×] + b [φ×]²,   a = (1 − cos φ)/φ²,   b = (φ − sin φ)/φ³,
 
-and with Δ = ω' − ω'_p those of the joint are δq' = R'ᵀ (θ' − θ'_f) and δu' = R'ᵀ (δω' − δω'_p − θ' × Δ), θ_f being the
-turn of the joint frame: the parent's, and where it is turned in the parent, that too. All other
-coordinates go on by δq' = δq + t δu at steady speeds, and their links turn and change with them.
+and with Δ = ω' − ω'_p the changes of the joint are δq' = R'ᵀ (θ' − θ'_f) and δu' = R'ᵀ (δω' − δω'_p − θ' × Δ). Here θ_f
+is the rotation of the joint frame: that of the parent, plus that of the frame within the parent. All other coordinates
+have δq' = δq + t δu at steady speeds, and their links turn and change with them.
 
-Euler parameters are of unit length at the end of every drift, so that changes in the tangent space are all there are.
+Euler parameters have unit length at the end of every drift, so changes in the tangent space are complete.
 """
 
 import math
@@ -48,7 +49,7 @@ from articulon.sensitivities.turning_derivatives import (
 
 @pass_of
 def keep_links(ws, rotation, twist):
-    """Keeps the orientations (links, 9) and velocities (links, 6) of links."""
+    """Keep the orientations (links, 9) and velocities (links, 6) of links."""
     for i in range(rotation.shape[0]):
         for k in range(9):
             rotation[i, k] = ws.rotation[i, k]
@@ -58,7 +59,7 @@ def keep_links(ws, rotation, twist):
 
 @jit
 def left_jacobian(phi, x):
-    """J(φ) x; of −φ it is the transposed map."""
+    """Return J(φ) x; with −φ it is the transposed map."""
     y = dot(phi, phi)
     a = 0.5 + y * (-1.0 / 24.0 + y * (1.0 / 720.0 + y * (-1.0 / 40320.0 + y / 3628800.0)))
     b = 1.0 / 6.0 + y * (-1.0 / 120.0 + y * (1.0 / 5040.0 + y * (-1.0 / 362880.0 + y / 39916800.0)))
@@ -78,9 +79,9 @@ def turns_freely(kind):
 
 @pass_of
 def drift_tangent(forest, u, time, before, after, turn, turned, drifted, shift, u_change):
-    """Changes of a drift over a time (1,), in place: of the coordinates in their tangent space and of the speeds
-    (nu,), with turns of joint frames (links, 3). ``before`` and ``after`` are orientations (links, 9) and velocities
-    (links, 6) of the links, u the speeds before; ``turned`` and ``drifted`` (links, 6) are scratch."""
+    """Advance changes over a drift of a time (1,), in place: those of the coordinates in their tangent space and of the
+    speeds (nu,), with rotations of joint frames (links, 3). ``before`` and ``after`` are orientations (links, 9) and
+    velocities (links, 6) of the links, u the speeds before; ``turned`` and ``drifted`` (links, 6) are scratch."""
     t = time[0]
     for i in range(forest.kind.size):
         turned_by_joint(forest, before[0], turn, i, shift, u, u_change, turned)
@@ -109,8 +110,8 @@ def drift_tangent(forest, u, time, before, after, turn, turned, drifted, shift, 
 
 @pass_of
 def drift_adjoint(forest, u, time, before, after, weights, drifted, by_shift, by_speed, by_frame):
-    """The weights of the changes at the end of a drift over a time (1,) to those at its beginning (nu,), in place; what
-    weighs turns of joint frames (links, 3) is added to; ``weights`` and ``drifted`` (links, 6) are scratch."""
+    """Convert weights of the changes at the end of a drift over a time (1,) into those at its start (nu,), in place.
+    Weights of rotations of joint frames (links, 3) are added; ``weights`` and ``drifted`` (links, 6) are scratch."""
     t = time[0]
     for i in range(forest.kind.size):
         store_from(weights, i, 0, ZERO)

@@ -1,4 +1,4 @@
-"""What both methods share: the steps of a run, and the error for one that diverges."""
+"""What the adjoint and the forward method share: the steps of a run, and the error for a run that diverges."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from articulon.simulation.divergence import diagnosis
 
 
 class Derivatives(NamedTuple):
-    """The end of a run, its objective, and what it has derivatives by."""
+    """The final state of a run, its objective, and the derivatives of the objective."""
 
     value: float
     q: np.ndarray
@@ -28,41 +28,41 @@ class Derivatives(NamedTuple):
     u: np.ndarray
     """Speeds, shape (nu,)."""
     by_q: np.ndarray
-    """By the initial coordinates, in their tangent space, shape (nu,)."""
+    """Derivatives with respect to the initial coordinates, in their tangent space, shape (nu,)."""
     by_u: np.ndarray
-    """By the initial speeds, shape (nu,)."""
+    """Derivatives with respect to the initial speeds, shape (nu,)."""
     by_tables: np.ndarray
-    """By the numbers of the tables, or by the parameters that change these."""
+    """Derivatives with respect to the numbers of the tables, or to the parameters that change these."""
 
 
 @dataclass(frozen=True)
 class Steps:
-    """A run, made ready to be differentiated."""
+    """A run that is prepared for differentiation."""
 
     run: DifferentiableRun
-    """What is run."""
+    """The run."""
     objective: Objective
-    """What of its end is differentiated."""
+    """Objective at the end of the run."""
 
     @cached_property
     def stepping(self) -> Stepping:
-        """How its rule steps."""
+        """Stepping of the run's integrator."""
         return stepping_of(self.run)
 
     @cached_property
     def times(self) -> tuple[np.ndarray, np.ndarray]:
-        """Times at which the steps begin, and their lengths, (steps,) each [time]."""
+        """Start times and lengths of the steps, (steps,) each [time]."""
         return self.stepping.times if self.passage is None else self.passage.times
 
     @cached_property
     def passage(self) -> Passage | None:
-        """Where the run stops before its time, if it is to."""
+        """Where the run stops early; None if it does not."""
         if self.run.stop is None:
             return None
         return passage_of(self.stepping, self.run.stop)
 
     def after(self, times: np.ndarray) -> list[int]:
-        """How many steps lead to each time; raises CaseError for one at which none ends."""
+        """Return the number of steps up to each time; raises CaseError for a time at which no step ends."""
         begins, lengths = self.times
         ends = np.concatenate([[0.0], begins + lengths])
         found = np.clip(np.searchsorted(ends, times), 1, ends.size - 1)
@@ -77,7 +77,8 @@ class Steps:
 
     @property
     def of_model(self) -> Callable[[Model, np.ndarray, np.ndarray], float] | None:
-        """What the objective changes by with a model where the states at the beginning and the end stay."""
+        """Return the objective as a function of the model at fixed initial and final states, up to a constant; None if
+        it does not depend on the model there."""
         own, passage = self.objective.of_model, self.passage
         if passage is None:
             return own
@@ -91,22 +92,23 @@ class Steps:
 
     @cached_property
     def by_start(self) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives where what comes after the start stays, since how far a body has come is counted from there: by
-        the initial coordinates, shape (nu,), and by the numbers of the tables, (0,) where they do not move it."""
+        """Return the derivatives that arise because the advance of a body is counted from its initial place, with the
+        rest of the run fixed: with respect to the initial coordinates, shape (nu,), and to the numbers of the tables,
+        (0,) if these do not move it."""
         if self.passage is None:
             return np.zeros(self.run.model.nu), np.zeros(0)
         rate = self._rate(self.passage) / self.passage.rate_of_stop
         return self.stepping.of_closed_start(rate * self.passage.along(self.run.model.q0))
 
     def _rate(self, passage: Passage) -> float:
-        """What the objective changes by with the time at which the run stops."""
+        """Return the derivative of the objective with respect to the time at which the run stops."""
         if self.objective.is_time:
             return 1.0
         return passage.rate(lambda y: self.objective.of(*self.stepping.split(y))[0])
 
     def weigh(self, end: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """The objective at the end and its derivatives; raises DivergenceError where there is none, and what a function
-        of the user's has raised."""
+        """Return the objective at the end and its derivatives; raises DivergenceError if they are not finite, and any
+        exception that a user's function has raised."""
         self.check_finite(end)
         nq = self.run.model.nq
         value, by_q, by_u = self.objective.of(*self.stepping.split(end))
@@ -119,19 +121,20 @@ class Steps:
         return value, in_coordinates(model, end[:nq], by_q) - sooner * by_stop, by_u
 
     def check_finite(self, state: np.ndarray) -> None:
-        """Raises DivergenceError for a state (nq + nu,) that is none, and what a function of the user's has raised."""
+        """Raise DivergenceError for a state (nq + nu,) that is not finite, and any exception that a user's function has
+        raised."""
         self.check_functions()
         if not np.isfinite(state).all():
             raise self._divergence()
 
     def check_functions(self) -> None:
-        """Raises what a function of the user's has raised."""
+        """Raise any exception that a user's function has raised."""
         error = self.stepping.evaluator.users.error
         if error is not None:
             raise error
 
     def _divergence(self) -> DivergenceError:
-        """The error for a run that diverges, whose steps are taken once more, one by one."""
+        """Return the error for a run that diverges; its steps are repeated one by one to find where."""
         stepping, (times, lengths) = self.stepping, self.times
         state, (stepper, _programs) = stepping.evaluator.initial_state(), stepping.taking()
         stepper.y[:] = stepping.start

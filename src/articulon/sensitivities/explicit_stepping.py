@@ -1,4 +1,4 @@
-"""Explicit Runge–Kutta rules, as what is differentiated knows them."""
+"""Explicit Runge–Kutta rules: steps, tangents and adjoints for differentiated runs."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -26,20 +26,20 @@ from articulon.sensitivities.tangent_steps import change_step, tangent_scratch
 from articulon.simulation.divergence import diagnosis
 
 SAME = 1e-9
-"""Relative difference of times that are the same but for rounding, as the driver has it."""
+"""Relative difference below which two times are taken as the same, as in the driver."""
 
 
 class ExplicitStepping(Stepping):
-    """Steps of a given length that end on frames, or those that an error estimate chooses.
+    """Steps of a given length that end on frames, or steps whose length is chosen by an error estimate.
 
-    Weights and changes are those of coordinates, Euler parameters one by one, and of speeds, (nq + nu,).
+    Weights and changes have one number for each coordinate, four for Euler parameters, and for each speed, (nq + nu,).
     """
 
     def __init__(self, run: DifferentiableRun) -> None:
         self.run, self.model, windows = run, run.model, run.windows
         self.evaluator = Evaluator(run.model, run.seed, windows.window, windows.average)
         self.held = windows.held if self.evaluator.system.forces.noise.choice[0] else math.inf
-        """For how long noise is held, infinity where there is none [time]."""
+        """How long noise is held [time]; infinite if there is none."""
         self.evaluator.rhs.factor[:] = run.acting.factor
         self.start = np.concatenate([run.model.q0, run.model.u0])
         self.tableau = EXPLICIT[run.integrator.rule]
@@ -117,7 +117,7 @@ class ExplicitStepping(Stepping):
         return in_tangent_space(self.model, self.model.q0, weights[:nq]), weights[nq:].copy()
 
     def _taking(self, found: Stepper, arrays: Scratch) -> Iterator[Bound]:
-        """The passes that take a step."""
+        """Yield the passes that take a step."""
         yield from self._holding(found)
         yield step.bind(self.evaluator.rhs, self.tableau, self.quaternion, found.clock, arrays)
         if self.looped:
@@ -125,17 +125,18 @@ class ExplicitStepping(Stepping):
 
     @property
     def looped(self) -> bool:
-        """Whether states are moved onto loops or given motions after a step."""
+        """Whether states are moved onto loops or prescribed motions after a step."""
         return bool(self.model.loops.kind.size)
 
     def _holding(self, found: Stepper) -> Iterator[Bound]:
-        """The pass that says in which window of noise a step is, where there is noise."""
+        """Yield the pass that finds the noise window of a step, if there is noise."""
         if math.isfinite(self.held):
             windows = np.rint(np.floor(self.times[0] / self.held + SAME)).astype(np.int64)
             yield enter_window.bind(windows, found.number, self.evaluator.rhs.window)
 
     def _given(self) -> tuple[np.ndarray, np.ndarray]:
-        """Those of a given length, as the driver takes them: they end on frames, and on windows of noise."""
+        """Return times and lengths of steps of a given length, as the driver takes them: they end on frames and on
+        windows of noise."""
         step = float(self.run.integrator.step or 0.0)
         longest = float(self.run.integrator.max_step or math.inf)
         begins, lengths, time, window = [], [], 0.0, 0
@@ -155,7 +156,7 @@ class ExplicitStepping(Stepping):
         return np.array(begins), np.array(lengths)
 
     def _chosen(self) -> tuple[np.ndarray, np.ndarray]:
-        """Those that the error estimate chooses."""
+        """Return times and lengths of the steps that the error estimate chooses."""
         blank = self.evaluator.initial_state()
         advancing = driver(Problem(self.evaluator, self.run.integrator, self.run.policy), blank)
         state, begins = self.evaluator.initial_state(advancing.history), [0.0]
@@ -170,5 +171,5 @@ class ExplicitStepping(Stepping):
 
 @pass_of
 def enter_window(windows, number, window):
-    """The window (1,) of the step of this number (1,)."""
+    """Set the window (1,) of the step with this number (1,)."""
     window[0] = windows[number[0]]

@@ -1,17 +1,18 @@
-"""Derivatives by joint frames: by where their origins are in the parents' frames, and by how they are turned there.
+"""Derivatives with respect to joint frames: the positions of their origins and their orientations in the parents'
+frames.
 
-A slide t of the origin J of a joint frame and a small turn θ of it about J, both fixed in the parent, displace all that
-the joint carries by one motion, about the link's origin O
+Let the origin J of a joint frame slide by t and the frame rotate by a small θ about J, both fixed in the parent.
+Everything that the joint carries is displaced by one motion, about the link's origin O
 
     s = (θ, t + θ × (O − J)),   ψ' = p × s,   ψ'' = b × s + p × ψ',
 
-with p and b the velocity and the acceleration of the parent about O, b = (0, −g) on the ground: it is one more column,
-inside of the joint's own, and all of these move along (``motion_columns.py``, ``products.py``). With λ, V, R, r and g
-as there, what it changes of −λ·τ of inverse dynamics is
+with p and b the velocity and the acceleration of the parent about O, b = (0, −g) on the ground. This is one more
+column, inboard of the joint's own columns, which all move along (``motion_columns.py``, ``products.py``). With λ, V, R,
+r and g as there, −λ·τ of inverse dynamics changes by
 
     −(R·ψ'' + r·ψ' + g·s + V_p·(I ψ'' + 2 B ψ' + s × F)),
 
-and what it changes of the virtual power of forces is s·A + ψ'·B, of the sums A and B in ``adjoint_program.py``.
+and the virtual power of forces by s·A + ψ'·B, with the sums A and B of ``adjoint_program.py``.
 """
 
 import numpy as np
@@ -48,7 +49,7 @@ from articulon.passes import pass_of
 
 @jit
 def arm_of(forest, ws, i):
-    """O − J of link i, world frame."""
+    """Return O − J of link i, world frame."""
     p, origin = forest.parent[i], load(forest.position, i)
     if p >= 0:
         origin = apply(load_matrix(ws.rotation, p), origin)
@@ -57,7 +58,7 @@ def arm_of(forest, ws, i):
 
 @jit
 def frame_changes(position, turn, i):
-    """Whether link i's joint frame slides or turns."""
+    """Whether link i's joint frame slides or rotates."""
     size = 0.0
     for k in range(3):
         size += abs(position[i, k]) + abs(turn[i, k])
@@ -66,7 +67,7 @@ def frame_changes(position, turn, i):
 
 @jit
 def some_change(position, turn):
-    """Whether a joint frame slides or turns."""
+    """Whether any joint frame slides or rotates."""
     found = False
     for i in range(position.shape[0]):
         found = found or frame_changes(position, turn, i)
@@ -75,7 +76,8 @@ def some_change(position, turn):
 
 @jit
 def frame_motion(forest, ws, position, turn, i):
-    """s of link i's joint frame, whose origin slides by ``position`` and which turns by ``turn`` (links, 3)."""
+    """Return s of link i's joint frame, whose origin slides by ``position`` and which rotates by ``turn`` (links,
+    3)."""
     p, slid, turned = forest.parent[i], load(position, i), load(turn, i)
     if p >= 0:
         R = load_matrix(ws.rotation, p)
@@ -85,7 +87,7 @@ def frame_motion(forest, ws, position, turn, i):
 
 @jit
 def parent_velocity(forest, ws, i):
-    """p of link i."""
+    """Return the velocity p of link i."""
     p = forest.parent[i]
     if p < 0:
         return ZERO, ZERO
@@ -95,7 +97,7 @@ def parent_velocity(forest, ws, i):
 
 @jit
 def parent_acceleration(forest, ws, gravity, acceleration, i):
-    """b of link i."""
+    """Return the acceleration b of link i."""
     p = forest.parent[i]
     if p < 0:
         return ZERO, scale(-1.0, load_at(gravity, 0))
@@ -105,22 +107,22 @@ def parent_acceleration(forest, ws, gravity, acceleration, i):
 
 @jit
 def cross_transposed(pw, pv, n, f):
-    """What a motion s is multiplied by in the power of a moment and a force on p × s."""
+    """Return the factor of a motion s in the power of a moment and a force on p × s."""
     return add(cross(n, pw), cross(f, pv)), cross(f, pw)
 
 
 def frame_scratch(links: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scratch of :func:`frame_tangent` for so many links."""
+    """Allocate the scratch of :func:`frame_tangent` for a number of links."""
     return np.zeros((links, WIDTH)), np.zeros((links, composites.WIDTH)), np.zeros((links, 6))
 
 
 @pass_of
 def frame_tangent(forest, acting, ws, gravity, acceleration, position, turn, changes, own, force, wrench):
-    """Takes off the wrenches (links, 6) what they need more where joint frames slide and turn, of wrenches ``acting``
-    (links, 6) that stay as they are; ``changes`` (links, 12), ``own`` (links, 28) and ``force`` (links, 6) are
+    """Subtract from the wrenches (links, 6) the changes needed when joint frames slide and rotate, with wrenches
+    ``acting`` (links, 6) held fixed; ``changes`` (links, 12), ``own`` (links, 28) and ``force`` (links, 6) are
     scratch."""
     parent = forest.parent
-    if not some_change(position, turn):  # as with most parameters: those of forces and the initial state
+    if not some_change(position, turn):  # the usual case: parameters of forces or of the initial state
         return
     for i in range(parent.size):
         p = parent[i]
@@ -151,7 +153,7 @@ def frame_tangent(forest, acting, ws, gravity, acceleration, position, turn, cha
     for i in range(parent.size - 1, -1, -1):
         p = parent[i]
         if p >= 0:
-            # The wrench that all needs that is carried moves along, and inner joints feel that.
+            # The wrench required by all carried links moves along, which inboard joints feel.
             (sw, sv), (n, f), r = (
                 frame_motion(forest, ws, position, turn, i),
                 load_motion(force, i, 0),
@@ -166,8 +168,8 @@ def frame_tangent(forest, acting, ws, gravity, acceleration, position, turn, cha
 
 @pass_of
 def frame_adjoint(forest, ws, gravity, acceleration, composite, loads, motion, rows, position, turn):
-    """Adds the derivatives of −λ·τ of inverse dynamics by slides of the origins of joint frames and by turns of these
-    (links, 3), of what ``transposed_products`` has left."""
+    """Add the derivatives of −λ·τ of inverse dynamics with respect to slides of the origins of joint frames and
+    rotations of the frames (links, 3), from the results of ``transposed_products``."""
     for i in range(forest.parent.size):
         pw, pv = parent_velocity(forest, ws, i)
         bw, bv = parent_acceleration(forest, ws, gravity, acceleration, i)
@@ -187,8 +189,9 @@ def frame_adjoint(forest, ws, gravity, acceleration, composite, loads, motion, r
 
 @pass_of
 def frame_power_adjoint(forest, ws, by_place, by_velocity, position, turn):
-    """Adds the derivatives of the virtual power of forces by slides and turns of joint frames (links, 3), where what
-    weighs places and velocities (links, 6) has been summed over all that joints carry (``project_powers``)."""
+    """Add the derivatives of the virtual power of forces with respect to slides and rotations of joint frames (links,
+    3), from derivatives with respect to places and velocities (links, 6) summed over all that joints carry
+    (``project_powers``)."""
     for i in range(forest.parent.size):
         pw, pv = parent_velocity(forest, ws, i)
         n, f = cross_transposed(pw, pv, load_from(by_velocity, i, 3), load_from(by_velocity, i, 0))
@@ -198,7 +201,7 @@ def frame_power_adjoint(forest, ws, by_place, by_velocity, position, turn):
 
 @jit
 def add_gradient(forest, ws, i, n, f, position, turn):
-    """Adds a moment and a force that are multiplied with s, as they are with t and θ in the parent's frame."""
+    """Add a moment and a force that multiply s, converted to factors of t and θ in the parent's frame."""
     p, n = forest.parent[i], add(n, cross(arm_of(forest, ws, i), f))
     if p >= 0:
         R = load_matrix(ws.rotation, p)

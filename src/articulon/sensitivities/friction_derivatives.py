@@ -1,14 +1,15 @@
-"""Derivatives of the middle of a friction-implicit step: drag and noise by the midpoint rule.
+"""Derivatives of the friction part of a friction-implicit step: drag and noise by the midpoint rule.
 
-Over a step h the speeds change by h x, where with B the drag of the links as if it were an inertia, D = Jᵀ B J, and f
-the factor of the forces
+Over a step h the speeds change by h x. With B the drag of the links in the part of an inertia, D = Jᵀ B J, and f the
+factor of the forces,
 
     A x = f Jᵀ (−B (J u − flow) + noise),   A = M + ½ h f D.
 
-That is the equation of motion of links with the inertias I + ½ h f B that are at rest, under the wrenches of drag and
-noise at u. With weights w of x and ν = A⁻¹ w, the derivative of w·x is that of −ν·(inverse dynamics at rest, with the
-accelerations x) and of the virtual power of the wrenches at ν, as in ``adjoint_program.py``; what inertias gain, drag
-gains ½ h f times. Noise is held: forces N(0, v/h) v = 2 β k T in the world's axes, so that F changes by F δv/2v.
+This is the equation of motion of links with inertias I + ½ h f B at rest, under the wrenches of drag and noise at u.
+With weights w of x and ν = A⁻¹ w, the derivative of w·x is that of −ν·(inverse dynamics at rest, with the accelerations
+x) plus that of the virtual power of the wrenches at ν, as in ``adjoint_program.py``. Derivatives with respect to drag
+gain ½ h f times those with respect to inertias. Noise is held: forces F from N(0, v/h), v = 2 β k T, along the world
+axes, so F changes by F δv/2v.
 """
 
 from collections.abc import Iterator
@@ -65,48 +66,48 @@ from articulon.sensitivities.turning_derivatives import spread_shift
 
 
 class Rubbed(NamedTuple):
-    """Where the friction of a step is found, and weights or changes of it."""
+    """State at which the friction of a step is evaluated, with weights or changes."""
 
     q: np.ndarray
     """Coordinates, shape (nq,)."""
     u: np.ndarray
-    """Speeds before it, shape (nu,)."""
+    """Speeds before the friction part, shape (nu,)."""
     weight: np.ndarray
-    """Weights of x, or its changes, shape (nu,)."""
+    """Weights of x, or changes of x, shape (nu,)."""
     by_coordinate: np.ndarray
-    """Derivatives by the coordinates in their tangent space, or their changes, shape (nu,)."""
+    """Derivatives with respect to the coordinates in their tangent space, or changes of these, shape (nu,)."""
     by_speed: np.ndarray
-    """Derivatives by the speeds, or their changes, shape (nu,)."""
+    """Derivatives with respect to the speeds, or changes of these, shape (nu,)."""
 
 
 def rubbed(e: Evaluator) -> Rubbed:
-    """Arrays for a model."""
+    """Allocate the arrays for a model."""
     return Rubbed(np.zeros(e.model.nq), *(np.zeros(e.model.nu) for _ in range(4)))
 
 
 def has_friction(e: Evaluator) -> bool:
-    """Whether a model has drag, or joints that resist."""
+    """Whether a model has drag, or damping or friction in joints."""
     return bool(e.system.forces.drag.link.size) or resistance_of(e.system.forces.terms) is not None
 
 
 class _Point(NamedTuple):
-    """The step's friction at a state."""
+    """Friction of the step at a state."""
 
     passes: list[Bound]
     columns: np.ndarray
-    """Of the joints at the speeds that there are."""
+    """Motion columns of the joints at the actual speeds."""
     carried: Carried
-    """Links at rest with their accelerations x."""
+    """Links at rest with the accelerations x."""
     factors: np.ndarray
-    """Of A⁻¹."""
+    """Factors of A⁻¹."""
     acceleration: np.ndarray
 
 
 def _point(
     e: Evaluator, arrays: Scratch, at: Rubbed, resistance: Resistance, solved: np.ndarray | None = None
 ) -> _Point:
-    """What derivatives at a state read, of ``arrays`` as the step has left them, with its articulated inertias,
-    ``solved`` (links, 21), where no joint resists; without these they are found."""
+    """Prepare what derivatives at a state read, from ``arrays`` as the step has left them. ``solved`` (links, 21) are
+    its articulated inertias if no joint resists; without them they are computed."""
     forest, ws, links, nu = e.system.forest, e.ws, e.system.forest.mass.size, e.model.nu
     heavier = forest._replace(mass=arrays.mass, moment=arrays.moment, inertia=arrays.inertia)
     still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
@@ -142,8 +143,8 @@ def friction_adjoint(
     bodies: bool,
     acting: Acting,
 ) -> Iterator[Bound]:
-    """Passes that find what weights of x are to the state, and add what they are to the tables; ``arrays`` are as the
-    step has left them, and ``solved`` (links, 21) its articulated inertias."""
+    """Yield passes that compute the derivatives of weighted x with respect to the state, and add those with respect to
+    the tables; ``arrays`` are as the step has left them, and ``solved`` (links, 21) its articulated inertias."""
     forest, forces, ws, nu = e.system.forest, e.system.forces, e.ws, e.model.nu
     links = forest.mass.size
     resistance = Resistance(e, arrays, at.u)
@@ -194,7 +195,7 @@ def friction_adjoint(
 
 @pass_of
 def clear_inertias(own):
-    """Zeroes masses, first moments and inertias of links."""
+    """Set masses, first moments and inertias of links to zero."""
     mass, moment, inertia = own
     mass[:] = 0.0
     moment[:] = 0.0
@@ -203,7 +204,7 @@ def clear_inertias(own):
 
 @pass_of
 def add_inertias(own, span, factor, total):
-    """Adds masses, first moments and inertias of links, times a factor and a time (1,)."""
+    """Add masses, first moments and inertias of links, times a factor and a time (1,)."""
     s = factor * span[0]
     for i in range(own[0].size):
         total[0][i] += s * own[0][i]
@@ -215,7 +216,8 @@ def add_inertias(own, span, factor, total):
 
 @pass_of
 def heavier_adjoint(own, drag, span, gradient):
-    """Adds what the factor of drag is to inertias of links: half of a time (1,) times their drag."""
+    """Add the derivative with respect to the factor of drag in the inertias of links: half of a time (1,) times their
+    drag."""
     s, mass, moment, inertia = 0.5 * span[0], own[0], own[1], own[2]
     for i in range(mass.size):
         gradient[0] += s * mass[i] * drag.mass[i]
@@ -226,15 +228,15 @@ def heavier_adjoint(own, drag, span, gradient):
 
 
 class Rubbing(NamedTuple):
-    """Passes that find the friction of a step at a state, and then a change of it."""
+    """Passes that compute the friction of a step at a state, and passes that then compute a change of it."""
 
     point: list[Bound]
     change: list[Bound]
 
 
 def friction_tangent(e: Evaluator, arrays: Scratch, at: Rubbed, changes: Tables, acting: Acting) -> Rubbing:
-    """What changes of the coordinates in their tangent space, ``at.by_coordinate``, speeds, ``at.by_speed``, and tables
-    are to x, into ``at.weight``."""
+    """Build passes that compute the change of x, in ``at.weight``, from changes of the coordinates in their tangent
+    space, ``at.by_coordinate``, of speeds, ``at.by_speed``, and of tables."""
     forest, forces, ws, nu = e.system.forest, e.system.forces, e.ws, e.model.nu
     links = forest.mass.size
     resistance = Resistance(e, arrays, at.u)
@@ -288,7 +290,7 @@ def _scaled(
     of_mass: tuple[np.ndarray, np.ndarray, np.ndarray],
     factor: float,
 ) -> Iterator[Bound]:
-    """Passes that add what a change of the factor of the forces is to wrenches and inertias."""
+    """Yield passes that add the effect of a change of the factor of the forces to wrenches and inertias."""
     drag = e.system.forces.drag
     yield factor_tangent.bind(1.0 / factor, changes.factor, np.zeros(joint.size), arrays.total, joint, wrench)
     yield heavier_tangent.bind((drag.mass, drag.moment, drag.inertia), arrays.clock[1:], changes.factor, of_mass)
@@ -296,7 +298,7 @@ def _scaled(
 
 @pass_of
 def heavier_tangent(drag, span, change, of_mass):
-    """Adds half of a time (1,) times drag to inertias of links, times the change (1,) of its factor."""
+    """Add half of a time (1,) times drag to inertias of links, times the change (1,) of the factor of drag."""
     s = 0.5 * span[0] * change[0]
     for i in range(of_mass[0].size):
         of_mass[0][i] += s * drag[0][i]

@@ -1,7 +1,7 @@
-"""Steps of the friction-implicit rule with the changes of what they lead to, one for each parameter.
+"""Tangents of steps of the friction-implicit rule: a step of the state with its changes, one for each parameter.
 
-A change (δq, δu, δa), coordinates in their tangent space, goes through the stages of ``friction_implicit_steps.py`` one
-after the other, each by its own tangent, which is written down without the adjoint.
+A change (δq, δu, δa), coordinates in their tangent space, passes through the stages of ``friction_implicit_steps.py``
+one after the other. Each stage has its own tangent, written independently of the adjoint.
 """
 
 from collections.abc import Iterator
@@ -27,26 +27,26 @@ from articulon.sensitivities.turning_derivatives import spread_shift
 
 
 class Changing(NamedTuple):
-    """The programs of a step of changes, and the arrays through which they are called."""
+    """Programs of a step of changes, and the arrays through which they are called."""
 
     kick: Any
-    """A change of the accelerations of a kick, at the state that ``tangent.point`` has found."""
+    """Program for a change of the accelerations of a kick, at the state that ``tangent.point`` has prepared."""
     at: Any
-    """What is at a state for the friction; empty where there is none."""
+    """Program that prepares the state for the friction; empty if there is none."""
     friction: Any
-    """A change of it there."""
+    """Program for a change of the friction at that state."""
     first: Any
-    """A change of the first drift."""
+    """Program for a change of the first drift."""
     second: Any
-    """That of the second."""
+    """Program for a change of the second drift."""
     tangent: Tangent
-    """Of a kick."""
+    """Tangent of a kick."""
     shift: np.ndarray
     """Change of the coordinates of a kick in their tangent space, shape (nu,)."""
     rubbed: Rubbed
-    """Of the friction."""
+    """Arrays of the friction."""
     drifted: np.ndarray
-    """Changes of coordinates, in their tangent space, and speeds in a drift, shape (2, nu)."""
+    """Changes of coordinates, in their tangent space, and of speeds in a drift, shape (2, nu)."""
     rates: np.ndarray
     """Changes of the accelerations that predict a kick, shape (parameters, nu)."""
 
@@ -54,7 +54,7 @@ class Changing(NamedTuple):
 def changing_steps(
     e: Evaluator, arrays: Scratch, held: Kept, changes: Tables, parameters: int, acting: Acting
 ) -> tuple[Changing, list[Program]]:
-    """The programs of a model, which are to be kept."""
+    """Build the programs of a model, which the caller must keep alive."""
     nu, links, forest = e.model.nu, e.system.forest.mass.size, e.system.forest
     tangent, shift, middle, drifted = tangent_arrays(e), np.zeros(nu), rubbed(e), np.zeros((2, nu))
     kicking = acting._replace(resistance=False)
@@ -89,7 +89,7 @@ def _spinning(e: Evaluator, tangent: Tangent, changes: Tables, shift: np.ndarray
 
 @jit
 def place_kick(changing, time, q, u):
-    """Finds what changes of the accelerations of a kick read."""
+    """Prepare what changes of the accelerations of a kick read."""
     tangent = changing.tangent
     tangent.time[0] = time
     copy_into(tangent.q, q)
@@ -99,8 +99,8 @@ def place_kick(changing, time, q, u):
 
 @jit
 def change_kick(changing, change, part, acceleration, rate):
-    """The change ``rate`` (nu,) of the accelerations of a kick at u + part · a, with changes (3 nu,) of which those of
-    a are ``acceleration`` (nu,)."""
+    """Compute the change ``rate`` (nu,) of the accelerations of a kick at u + part · a, from changes (3 nu,), where
+    those of a are ``acceleration`` (nu,)."""
     tangent, nu = changing.tangent, rate.size
     for k in range(nu):
         changing.shift[k] = change[k]
@@ -111,7 +111,7 @@ def change_kick(changing, change, part, acceleration, rate):
 
 @jit
 def change_drift(changing, code, change):
-    """The change of a drift, in place."""
+    """Advance a change over a drift, in place."""
     nu = changing.shift.size
     copy_into(changing.drifted[0], change[:nu])
     copy_into(changing.drifted[1], change[nu : 2 * nu])
@@ -122,8 +122,8 @@ def change_drift(changing, code, change):
 
 @pass_of
 def change_step(passes, changing, clock, number, arrays, ws, channels, kept, numbers, columns, changes):
-    """A step of the state and its ``changes`` (parameters, 3 nu), in place; ``columns`` (parameters, numbers) are
-    changes of the tables' ``numbers``, where the tangents read them."""
+    """Take a step of the state and its ``changes`` (parameters, 3 nu), in place. ``columns`` (parameters, numbers) are
+    the changes of the tables' ``numbers``, from which the tangents read them."""
     first, h, nu = keep_step(passes, clock, number, arrays, ws, channels, kept, False), clock[1], changing.shift.size
     count, rates, middle = changes.shape[0], changing.rates, changing.rubbed
     if first:

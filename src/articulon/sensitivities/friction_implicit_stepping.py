@@ -1,4 +1,4 @@
-"""The friction-implicit rule, as what is differentiated knows it."""
+"""The friction-implicit rule: steps, tangents and adjoints for differentiated runs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -27,10 +27,10 @@ from articulon.sensitivities.tangent_spaces import in_tangent_space
 
 
 class FrictionImplicitStepping(Stepping):
-    """Equal steps with the friction taken implicitly, of which the last may be cut short.
+    """Equal steps with implicit friction; the last step may be cut short.
 
-    A state is coordinates, speeds and the accelerations of the latest kick; weights and changes are those of all three,
-    coordinates in their tangent space, (3 nu,).
+    A state consists of coordinates, speeds and the accelerations of the latest kick. Weights and changes cover all
+    three, with coordinates in their tangent space, (3 nu,).
     """
 
     def __init__(self, run: DifferentiableRun) -> None:
@@ -79,7 +79,8 @@ class FrictionImplicitStepping(Stepping):
         return found, [*own, *more, *programs]
 
     def _made(self) -> tuple[Stepper, Scratch, tuple[Any, ...], list[Program]]:
-        """Arrays, those of the rule, which are the state's, what the passes of a step are bound to, and programs."""
+        """Return the stepper, the arrays of the rule, which share the state's memory, the arguments that the passes of
+        a step are bound to, and the programs."""
         nq, nu, y = self.model.nq, self.model.nu, self.start.copy()
         found = stepper(y, 3 * nu)
         arrays = friction_implicit_scratch.scratch(self.evaluator)

@@ -1,23 +1,23 @@
 """Steps of the friction-implicit rule, and their adjoints.
 
-A step h from (q, u, a), a being the acceleration of the latest kick, is (``integrate/friction_implicit.py``)
+A step h from (q, u, a), where a is the acceleration of the latest kick, is (``integrate/friction_implicit.py``)
 
     v = u + ¼ h a,            a' = k(q, v),       u₁ = u + ½ h a'          a kick,
     (q₁, u₂) = drift(q, u₁),  u₃ = u₂ + h x(q₁, u₂),  (q₂, u₄) = drift(q₁, u₃),
     p = k(q₂, u₄),            v' = u₄ + ¼ h p,
     a″ = k(q₂, v'),           u₅ = u₄ + ½ h a″                             a kick,
 
-and ends with (q₂, u₅, a″); in the first step of a run a is k(q, u). Weights of that go back through it: with
-g = kᵀ μ those of q and of the speeds that k is found at,
+and ends with (q₂, u₅, a″); in the first step of a run a is k(q, u). The adjoint takes weights λ of the final state back
+through the step. With g = kᵀ μ the derivatives with respect to q and to the speeds at which k is evaluated,
 
     μ = λ_a + ½ h λ_u at (q₂, v'), then ¼ h g_u at (q₂, u₄), each of which adds g_q to λ_q and g_u to λ_u,
     the drift, h λ_u of x at (q₁, u₂), the drift,
     μ = ½ h λ_u at (q, v), which adds g_q and g_u too, and leaves λ_a = ¼ h g_u.
 
-Weights of coordinates are those in their tangent space, as Euler parameters have unit length at the end of every drift.
-The end of a step is the beginning of the next: the forces of all kicks there are adjoined once, on the way back of the
-former. k is found as in ``kick_adjoint.py``, the drift in ``drift_derivatives.py``
-and x in ``friction_derivatives.py``.
+Weights of coordinates are in their tangent space, as Euler parameters have unit length at the end of every drift. A
+step ends where the next one starts, so the adjoint of the forces of all kicks there is computed once, when the earlier
+step is reversed. The derivatives of k are in ``kick_adjoint.py``, of the drift in ``drift_derivatives.py``, of x in
+``friction_derivatives.py``.
 """
 
 from typing import Any, NamedTuple
@@ -43,7 +43,7 @@ from articulon.sensitivities.table_gradients import Tables
 
 
 class Kept(NamedTuple):
-    """What is kept of a step; deleting it changes nothing."""
+    """Intermediate results kept from a step; they can be deleted without loss."""
 
     q: np.ndarray
     """Coordinates at the beginning, in the middle and at the end, shape (3, nq)."""
@@ -52,30 +52,30 @@ class Kept(NamedTuple):
     middle: np.ndarray
     """Speeds at which the two kicks find their accelerations, shape (2, nu)."""
     rotation: np.ndarray
-    """Orientations of the links, as the coordinates, shape (3, links, 9)."""
+    """Orientations of the links at the same three points, shape (3, links, 9)."""
     twist: np.ndarray
-    """Their velocities before and after the two drifts, shape (4, links, 6)."""
+    """Velocities of the links before and after the two drifts, shape (4, links, 6)."""
     end: np.ndarray
-    """When the step ends [time], shape (1,)."""
+    """Time at the end of the step [time], shape (1,)."""
     rate: np.ndarray
-    """Accelerations: in the first step those at the first speeds, then of the first kick, of the prediction of the
-    second, and of the second, shape (4, nu)."""
+    """Accelerations: in the first step those at the initial speeds; then of the first kick, of the prediction for the
+    second, and of the second kick, shape (4, nu)."""
     began: np.ndarray
-    """Acceleration of the latest kick at the beginning, shape (nu,)."""
+    """Acceleration of the latest kick before the step, shape (nu,)."""
     latest: np.ndarray
-    """Articulated inertias of the links where their accelerations have been found last, shape (links, 21)."""
+    """Articulated inertias of the links from the latest solution for accelerations, shape (links, 21)."""
     heavier: np.ndarray
-    """The same with drag added, in the middle of the step."""
+    """Articulated inertias with drag added, in the middle of the step, shape (links, 21)."""
     articulated: np.ndarray
-    """Those at the beginning, shape (links, 21)."""
+    """Articulated inertias at the start of the step, shape (links, 21)."""
     joint: np.ndarray
-    """Scaled forces of the joints at the beginning and at the end, shape (2, nu)."""
+    """Scaled joint forces at the start and at the end, shape (2, nu)."""
     wrench: np.ndarray
-    """Scaled wrenches on the links, likewise, shape (2, links, 6)."""
+    """Scaled wrenches on the links at the start and at the end, shape (2, links, 6)."""
 
 
 def kept(e: Evaluator) -> Kept:
-    """Arrays for a model."""
+    """Allocate the arrays for a model."""
     nq, nu, links = e.model.nq, e.model.nu, e.system.forest.mass.size
     shapes = (3, nq), (5, nu), (2, nu), (3, links, 9), (4, links, 6), (1,), (4, nu), (nu,)
     inertias = (links, ARTICULATED), (links, ARTICULATED), (links, ARTICULATED)
@@ -83,8 +83,8 @@ def kept(e: Evaluator) -> Kept:
 
 
 def keeping(e: Evaluator, arrays: Scratch, passes: Passes, held: Kept) -> tuple[Passes, list[Program]]:
-    """The programs of a step whose solutions for accelerations leave their articulated inertias in ``held``, and those
-    that are to be kept; works are not booked."""
+    """Return the programs of a step whose solutions for accelerations leave their articulated inertias in ``held``, and
+    the programs that the caller must keep alive; work is not booked."""
     forest, ws, channels = e.system.forest, e.ws, e.channels
     sums, fall = (channels.total_joint, channels.total_wrench, e.system.forces.gravity), arrays.factor[EXTERNAL:]
     found = parts(e, arrays, flight=False)
@@ -103,14 +103,14 @@ def keeping(e: Evaluator, arrays: Scratch, passes: Passes, held: Kept) -> tuple[
 
 @jit
 def keep_forces(channels, place, kept):
-    """Keeps the scaled forces."""
+    """Keep the scaled forces."""
     copy_into(kept.joint[place], channels.total_joint)
     copy_into(kept.wrench[place].reshape(-1), channels.total_wrench.reshape(-1))
 
 
 @jit
 def keep_turned(ws, place, speed, kept):
-    """Keeps the orientations and velocities of the links."""
+    """Keep the orientations and velocities of the links."""
     for i in range(ws.rotation.shape[0]):
         for k in range(9):
             kept.rotation[place, i, k] = ws.rotation[i, k]
@@ -120,7 +120,7 @@ def keep_turned(ws, place, speed, kept):
 
 @jit
 def start_step(clock, number, arrays):
-    """Makes a step the one that the passes take; whether it is the first."""
+    """Select the step that the passes take; return whether it is the first."""
     arrays.span[0], arrays.clock[0], arrays.clock[1] = 0.5 * clock[1], clock[0], clock[1]
     arrays.time[0], arrays.window[0], arrays.number[0] = clock[0], number[0], number[0]
     return number[0] == 0
@@ -128,7 +128,7 @@ def start_step(clock, number, arrays):
 
 @pass_of
 def fill_forces(passes, clock, number, arrays):
-    """Forces at the beginning of a step."""
+    """Compute the forces at the start of a step."""
     start_step(clock, number, arrays)
     run(passes.locate)
     run(passes.fill)
@@ -136,7 +136,7 @@ def fill_forces(passes, clock, number, arrays):
 
 @pass_of
 def take_step(passes, clock, number, arrays):
-    """A step whose forces at the beginning have been filled; those at its end are filled after it."""
+    """Take a step whose initial forces are known, and compute the forces at its end."""
     first, h = start_step(clock, number, arrays), clock[1]
     predict_middle(passes, 0.5 * h, first, arrays)
     push(passes, 0.5 * h, arrays)
@@ -156,8 +156,8 @@ def take_step(passes, clock, number, arrays):
 
 @jit
 def keep_step(passes, clock, number, arrays, ws, channels, kept, known):
-    """The same step with what its derivatives read, but for its last kick where the step after it has been kept last,
-    whose beginning is ``known``; whether it is the first of a run."""
+    """Take a step and keep what its derivatives read. If the following step was kept last, its start is ``known`` and
+    the last kick is not repeated. Return whether the step is the first of a run."""
     first, h = start_step(clock, number, arrays), clock[1]
     if known:
         copy_into(kept.rate[3], kept.began)
@@ -204,36 +204,37 @@ def keep_step(passes, clock, number, arrays, ws, channels, kept, known):
 
 
 class Reversing(NamedTuple):
-    """The programs of an adjoint step, and the arrays through which they are called."""
+    """Programs of an adjoint step, and the arrays through which they are called."""
 
     place: Any
-    """Places the links for kicks."""
+    """Program that places the links for kicks."""
     fill: Any
-    """Places them and fills the forces there."""
+    """Program that places the links and computes the forces there."""
     kick: Any
-    """Weights of the accelerations of a kick, the first at its place, to those of the state."""
+    """Program for the derivatives of the weighted accelerations of the first kick at a place."""
     another: Any
-    """Those of another one there."""
+    """Program for those of another kick at the same place."""
     forces: Any
-    """Those of the forces of all of them."""
+    """Program for the derivatives of the forces of all kicks at a place."""
     friction: Any
-    """The same of the friction; empty where there is none."""
+    """Program for the derivatives of the friction; empty if there is none."""
     first: Any
-    """The adjoint of the first drift."""
+    """Program for the adjoint of the first drift."""
     second: Any
-    """That of the second."""
+    """Program for the adjoint of the second drift."""
     last: np.ndarray
-    """Number of the step that has been reversed last, shape (1,); -1 before the first."""
+    """Number of the step reversed last, shape (1,); -1 before the first."""
     at: Kicks
-    """Of kicks."""
+    """Arrays of kicks."""
     rubbed: Rubbed
-    """Of the friction."""
+    """Arrays of the friction."""
 
 
 def reversing(
     e: Evaluator, arrays: Scratch, held: Kept, weight: np.ndarray, gradients: Tables, bodies: bool, acting: Acting
 ) -> tuple[Reversing, list[Program]]:
-    """The programs of a model, which are to be kept; ``weight`` are those of a state, in place."""
+    """Build the programs of a model, which the caller must keep alive; ``weight`` holds the weights of a state and is
+    changed in place."""
     nu, forest, at, middle = e.model.nu, e.system.forest, kicks(e), rubbed(e)
     scratch = (np.zeros((forest.mass.size, 6)), np.zeros((forest.mass.size, 6)))
     programs = [Program(one) for one in kick_passes(e, at, gradients, bodies, acting)]
@@ -251,7 +252,7 @@ def reversing(
 
 @jit
 def go_to(reversing, time, q, articulated, joint, wrench):
-    """Makes a place that of kicks."""
+    """Set the place for the kicks that follow."""
     at = reversing.at
     copy_into(at.articulated.reshape(-1), articulated.reshape(-1))
     at.time[0] = time
@@ -262,7 +263,8 @@ def go_to(reversing, time, q, articulated, joint, wrench):
 
 @jit
 def weigh_kick(at, program, u, rate, weight):
-    """What weights (3 nu,) gain by those of the accelerations of a kick, ``at.weight``, but for those of forces."""
+    """Add the derivatives of the accelerations of a kick, weighted by ``at.weight``, to weights (3 nu,), except those
+    of forces."""
     nu = u.size
     copy_into(at.u, u)
     copy_into(at.rate, rate)
@@ -274,7 +276,7 @@ def weigh_kick(at, program, u, rate, weight):
 
 @jit
 def weigh_forces(reversing, weight):
-    """What weights (3 nu,) gain by the forces of the kicks at a place."""
+    """Add the derivatives of the forces of the kicks at a place to weights (3 nu,)."""
     run(reversing.forces)
     for k in range(reversing.at.weight.size):
         weight[k] += reversing.at.by_coordinate[k]
@@ -282,15 +284,15 @@ def weigh_forces(reversing, weight):
 
 @pass_of
 def reverse_step(passes, reversing, clock, number, arrays, ws, channels, kept, weight):
-    """Weights (3 nu,) of the state at the end of a step, in place, to those of the state that it begins with, but for
-    what the forces at the beginning are: these are the forces at the end of the step before, which weighs all of them
-    at once; after the first step that is ``finish_step``."""
+    """Convert weights (3 nu,) of the state at the end of a step into those of its initial state, in place, except for
+    the forces at the start. These are the forces at the end of the step before, whose reversal takes all of them at
+    once; for the first step of a run ``finish_step`` does this."""
     known, h = reversing.last[0] == number[0] + 1, clock[1]
     first = keep_step(passes, clock, number, arrays, ws, channels, kept, known)
     at, middle, nu = reversing.at, reversing.rubbed, arrays.u.size
     for k in range(nu):
         at.weight[k] = weight[2 * nu + k] + 0.5 * h * weight[nu + k]
-    if known:  # the place of the latest kicks is this one
+    if known:  # the latest kicks were at this place
         weigh_kick(at, reversing.another, kept.middle[1], kept.rate[3], weight)
     else:
         go_to(reversing, kept.end[0], kept.q[2], kept.latest, kept.joint[1], kept.wrench[1])
@@ -327,13 +329,13 @@ def reverse_step(passes, reversing, clock, number, arrays, ws, channels, kept, w
 
 @pass_of
 def finish_step(reversing, weight):
-    """Adds to the weights what the forces are at the beginning of the step that has been reversed last."""
+    """Add the derivatives of the forces at the start of the step reversed last to the weights."""
     reversing.last[0] = -1
     run(reversing.fill)
     weigh_forces(reversing, weight)
 
 
 def step_arguments(passes: Passes, clock: np.ndarray, number: np.ndarray, arrays: Scratch) -> tuple[Any, ...]:
-    """What the passes of a step are bound to; works are not booked."""
+    """Return the arguments that the passes of a step are bound to; work is not booked."""
     nothing = np.zeros((0, 2), dtype=np.int64)
     return passes._replace(book=nothing, book_friction=nothing), clock, number, arrays

@@ -1,9 +1,9 @@
-"""The adjoint of the accelerations of kicks, several at one place.
+"""The adjoint of the accelerations of kicks, for several kicks at one place.
 
-Those of a kick are k = M⁻¹ (f Γ(q) − C(q, v)), with what ``spin_derivatives.py`` adds. Of weights w and λ = M⁻¹ w the
-derivative of w·k is that of ``adjoint_program.py``. Forces depend on the place alone, so that those of all kicks there
-have one virtual power, at the sum of their λ; M⁻¹ is factorised once for all, by the articulated inertias that the step
-has left, and the accelerations are those that it has found.
+The accelerations of a kick are k = M⁻¹ (f Γ(q) − C(q, v)), plus the terms of ``spin_derivatives.py``. With weights w
+and λ = M⁻¹ w, the derivative of w·k is that of ``adjoint_program.py``. Forces depend only on the place, so the forces
+of all kicks there have one virtual power, at the sum of their λ. M⁻¹ is factorised once for all kicks, from the
+articulated inertias that the step has left; the accelerations are also taken from the step.
 """
 
 from collections.abc import Iterator
@@ -48,32 +48,32 @@ from articulon.sensitivities.table_gradients import Tables
 
 
 class Kicks(NamedTuple):
-    """Kicks at a place, weights of their accelerations, and what these are to the state."""
+    """Kicks at a place, weights of their accelerations, and derivatives with respect to the state."""
 
     time: np.ndarray
-    """[time], shape (1,)."""
+    """Time of the kicks [time], shape (1,)."""
     q: np.ndarray
     """Coordinates, shape (nq,)."""
     u: np.ndarray
-    """Speeds at which the accelerations of one are found, shape (nu,)."""
+    """Speeds at which the accelerations of a kick are evaluated, shape (nu,)."""
     rate: np.ndarray
-    """These accelerations, shape (nu,)."""
+    """Accelerations of the kick, shape (nu,)."""
     weight: np.ndarray
-    """Weights of them, shape (nu,)."""
+    """Weights of the accelerations, shape (nu,)."""
     articulated: np.ndarray
     """Articulated inertias of the links, shape (links, 21)."""
     joint: np.ndarray
-    """Scaled forces of the joints there, shape (nu,)."""
+    """Scaled joint forces at the place, shape (nu,)."""
     wrench: np.ndarray
     """Scaled wrenches on the links, shape (links, 6)."""
     by_coordinate: np.ndarray
-    """Derivatives by the coordinates in their tangent space, shape (nu,)."""
+    """Derivatives with respect to the coordinates in their tangent space, shape (nu,)."""
     by_speed: np.ndarray
-    """Derivatives by the speeds, shape (nu,)."""
+    """Derivatives with respect to the speeds, shape (nu,)."""
 
 
 def kicks(e: Evaluator) -> Kicks:
-    """Arrays for a model."""
+    """Allocate the arrays for a model."""
     nu, links = e.model.nu, e.system.forest.mass.size
     shapes = (
         (1,),
@@ -91,22 +91,24 @@ def kicks(e: Evaluator) -> Kicks:
 
 
 class KickPasses(NamedTuple):
-    """What is done at a place, one after the other."""
+    """Passes that are run at a place, one group after the other."""
 
     place: list[Bound]
-    """Places the links."""
+    """Passes that place the links."""
     fill: list[Bound]
-    """Places them and fills the forces, which adjoints of forces read."""
+    """Passes that place the links and compute the forces, which adjoints of forces read."""
     first: list[Bound]
-    """Weights of the first kick there, without those of forces."""
+    """Passes for the derivatives of the first kick at the place, without those of forces."""
     next: list[Bound]
-    """Those of another."""
+    """Passes for the derivatives of another kick at the place."""
     forces: list[Bound]
-    """Weights of the forces of all that have been there since the last time, where these have been filled last."""
+    """Passes for the derivatives of the forces of all kicks since the last call; ``fill`` must have run at this
+    place."""
 
 
 def kick_passes(e: Evaluator, at: Kicks, gradients: Tables, bodies: bool, acting: Acting) -> KickPasses:
-    """The passes of a model; derivatives by the numbers of its links are found only where ``bodies`` are parameters."""
+    """Build the passes of a model; derivatives with respect to the numbers of its links are computed only if ``bodies``
+    are parameters."""
     forest, forces, ws, nu = e.system.forest, e.system.forces, e.ws, e.model.nu
     links = forest.mass.size
     fall, factors, weight = acting.factor * forces.gravity, np.zeros((nu, inverse_mass.FACTORS)), np.zeros(nu)
@@ -156,7 +158,7 @@ def _pushing(
     columns: np.ndarray,
     summed: tuple[np.ndarray, np.ndarray],
 ) -> Iterator[Bound]:
-    """Passes that find the virtual power of forces at joint speeds λ and the motion of the links by them."""
+    """Yield passes for the virtual power of forces at joint speeds λ and the motion of the links at these."""
     forest, forces, ws = e.system.forest, e.system.forces, e.ws
     links, nu = forest.mass.size, e.model.nu
     pushed, moved = summed
@@ -177,8 +179,8 @@ def _pushing(
 
 @pass_of
 def take_spins(forest, ws, u, turning, rate):
-    """Takes off the accelerations of a kick (nu,) what it has beside those of the equations of motion; ``turning``
-    (links, 3) is scratch."""
+    """Subtract from the accelerations of a kick (nu,) what it has in addition to those of the equations of motion;
+    ``turning`` (links, 3) is scratch."""
     find_turning(forest, ws, u, turning)
     for i in range(forest.kind.size):
         kind = forest.kind[i]
@@ -190,8 +192,8 @@ def take_spins(forest, ws, u, turning, rate):
 
 @pass_of
 def add_power(weight, motion, by_q, by_u, pushed, moved, by_coordinate, by_speed):
-    """Adds λ (nu,) and the motion of the links by it (links, 6) to those of the other kicks, and begins the derivatives
-    with those of −λ·τ of inverse dynamics."""
+    """Add λ (nu,) and the motion of the links at λ (links, 6) to those of the other kicks, and initialise the
+    derivatives with those of −λ·τ of inverse dynamics."""
     for k in range(weight.size):
         pushed[k] += weight[k]
         by_coordinate[k], by_speed[k] = -by_q[k], -by_u[k]
@@ -202,7 +204,7 @@ def add_power(weight, motion, by_q, by_u, pushed, moved, by_coordinate, by_speed
 
 @pass_of
 def clear_power(pushed, moved):
-    """Begins sums of λ (nu,) and of the motions by it (links, 6)."""
+    """Set the sums of λ (nu,) and of the motions at λ (links, 6) to zero."""
     for k in range(pushed.size):
         pushed[k] = 0.0
     for i in range(moved.shape[0]):

@@ -1,7 +1,7 @@
-"""Derivatives of Brownian forces on a path that is held: those of a window, which the body's drag and the temperature
-only make larger.
+"""Derivatives of Brownian forces on a fixed noise path: the normal numbers of a window are held, and only their
+amplitude depends on the body's drag and the temperature.
 
-A force N(0, v/Δ) in the world's axes, with v = 2 β k T, changes by F δv/2v.
+A force F drawn from N(0, v/Δ) along the world axes, with v = 2 β k T, changes by F δv/2v.
 """
 
 from articulon.algebra.vectors import add, apply, apply_t, cross, dot, load, load_from, load_matrix, scale, store
@@ -12,8 +12,8 @@ from articulon.passes import pass_of
 
 @pass_of
 def noise_adjoint(drag, noise, ws, held, motion, by_place, by_centre, by_variance):
-    """Adds the derivatives of V·F + Ω·N, with V the virtual velocity of the centre of mass, by turns of links
-    (links, 6), centres and variances (bodies, 2)."""
+    """Add the derivatives of V·F + Ω·N, with V the virtual velocity of the centre of mass, with respect to rotations of
+    links (links, 6), centres and variances (bodies, 2)."""
     for k in range(drag.link.size):
         i = drag.link[k]
         R = load_matrix(ws.rotation, i)
@@ -31,7 +31,7 @@ def noise_adjoint(drag, noise, ws, held, motion, by_place, by_centre, by_varianc
 
 @pass_of
 def noise_tangent(drag, noise, ws, held, moved, by_centre, by_variance, wrench):
-    """Adds the changes of the noise to the wrenches (links, 6)."""
+    """Add the changes of the noise to the wrenches (links, 6)."""
     for k in range(drag.link.size):
         i = drag.link[k]
         R = load_matrix(ws.rotation, i)

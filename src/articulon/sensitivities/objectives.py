@@ -1,8 +1,8 @@
-"""What is differentiated: functions of the state at the end of a run, with their derivatives.
+"""Objectives: functions of the state at the end of a run, with their derivatives.
 
-An objective is a user's function, or one of the observables here by its name. Kinetic energy is ½ uᵀ M u, so that its
-derivative by coordinates is half of uᵀ ∂(M u)/∂q; that of a potential energy is the opposite of its generalised forces;
-and what a place changes by is the generalised force of unit forces at it.
+An objective is a user's function, or an observable of this file by its name. Kinetic energy is ½ uᵀ M u, so its
+derivative with respect to coordinates is half of uᵀ ∂(M u)/∂q. The derivative of a potential energy is minus its
+generalised forces. The derivative of a position is the generalised force of unit forces there.
 """
 
 import difflib
@@ -24,30 +24,32 @@ from articulon.model.array_rotations import matrices
 from articulon.model.coordinate_names import coordinate_names
 
 Found = tuple[float, np.ndarray, np.ndarray]
-"""Value, derivatives by the coordinates, (nq,) or in their tangent space (nu,), and by the speeds (nu,)."""
+"""Value, derivatives with respect to the coordinates, (nq,) or in their tangent space (nu,), and to the speeds
+(nu,)."""
 ENERGIES = ("kinetic_energy", "potential_energy")
 
 
 @dataclass(frozen=True)
 class Objective:
-    """What is differentiated."""
+    """A function that is differentiated."""
 
     of: Callable[[np.ndarray, np.ndarray], Found]
-    """Its value and derivatives at coordinates and speeds."""
+    """Value and derivatives at given coordinates and speeds."""
     of_model: Callable[[Model, np.ndarray, np.ndarray], float] | None = field(default=None)
-    """Its value of a model at a state, where it depends on the model's numbers by itself."""
+    """Value for a model at a state, if it depends directly on the model's numbers."""
     of_bodies: bool = True
-    """Whether of these it depends on those of bodies alone, and not of forces."""
+    """Whether this direct dependence is on the numbers of bodies only, not on those of forces."""
     is_time: bool = False
-    """Whether it is the time at which the run ends, and not what is found there."""
+    """Whether the objective is the time at which the run ends, not a function of the final state."""
 
 
 STOP_TIME = "stop_time"
-"""The objective that is the time at which a run stops."""
+"""Name of the objective that is the time at which a run stops."""
 
 
 def objective_of(model: Model, objective: Any, where: str, *, stops: bool) -> Objective:
-    """The objective that a user gives for a run, which may stop before its time; raises CaseError for what is none."""
+    """Return the objective that a user gives for a run; ``stops`` says whether the run may stop early. Raises CaseError
+    for an invalid objective."""
     if isinstance(objective, Objective):
         return objective
     if isinstance(objective, str) and objective == STOP_TIME:
@@ -82,7 +84,7 @@ def objective_of(model: Model, objective: Any, where: str, *, stops: bool) -> Ob
 
 
 def _named(model: Model, name: str, where: str) -> Objective:
-    """An observable by its name."""
+    """Return an observable by its name."""
     if name == "kinetic_energy":
         return Objective(lambda q, u: _kinetic(model, q, u), lambda model, q, u: float(kinetic_energy(model, q, u)))
     if name == "potential_energy":
@@ -116,7 +118,7 @@ def _body(model: Model, body: str, name: str, where: str) -> int:
 
 
 def _entry(k: int, nq: int, nu: int) -> Callable[[np.ndarray, np.ndarray], Found]:
-    """One of the coordinates and speeds."""
+    """Return one of the coordinates and speeds as an objective."""
     unit = np.zeros(nq + nu)
     unit[k] = 1.0
     return lambda q, u: (float(np.concatenate([q, u])[k]), unit[:nq], unit[nq:])
@@ -138,14 +140,14 @@ def _potential(model: Model, q: np.ndarray) -> Found:
 
 
 def centre(model: Model, q: np.ndarray, body: int) -> tuple[np.ndarray, np.ndarray]:
-    """The centre of mass of a body, and its arm from the body's origin, world frame."""
+    """Return the centre of mass of a body, and its arm from the body's origin, world frame."""
     positions, rotations = body_poses(model, q)
     arm = matrices(rotations[body]) @ model.centres[body]
     return positions[body] + arm, arm
 
 
 def pulled(model: Model, q: np.ndarray, ends: list[tuple[int, np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Generalised forces of forces at arms from the origins of bodies."""
+    """Return the generalised forces of forces that act at arms from the origins of bodies."""
     wrenches, still = np.zeros((model.bodies, 6)), np.zeros(model.nu)
     for body, arm, force in ends:
         wrenches[body] += np.concatenate([force, np.cross(arm, force)])

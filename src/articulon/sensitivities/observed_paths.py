@@ -1,4 +1,4 @@
-"""Observables along a run, and their derivatives by few parameters, from one sweep with the changes by each."""
+"""Observables along a run, and their derivatives with respect to a few parameters, from one forward sweep."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,27 +16,27 @@ from articulon.sensitivities.tangent_run import tangents_along
 
 
 class ObservedPath(NamedTuple):
-    """What is observed along a run."""
+    """Observables along a run and their derivatives."""
 
     values: np.ndarray
-    """Of the observables at the times, shape (times, observables)."""
+    """Observables at the times, shape (times, observables)."""
     derivatives: np.ndarray
-    """By the numbers of the parameters, shape (times, observables, numbers)."""
+    """Derivatives with respect to the numbers of the parameters, shape (times, observables, numbers)."""
 
 
 def observed_path(
     run: DifferentiableRun, times: np.ndarray, observables: Sequence[Objective], parameters: list[Parameter]
 ) -> ObservedPath:
-    """Observables of a run at times, which increase from zero or later, and their derivatives.
+    """Return observables of a run and their derivatives at increasing times, the first of them zero or later.
 
     Raises
     ------
     DivergenceError
-        Where the numbers stop meaning anything.
+        If the state is no longer finite.
     """
     model = run.model
     if isinstance(run.integrator, Explicit):
-        run = replace(run, times=(0.0, *times[times > 0.0].tolist()))  # steps end on them
+        run = replace(run, times=(0.0, *times[times > 0.0].tolist()))  # steps end on these times
     steps = Steps(replace(run, stop=None), observables[0])
     values = np.zeros((times.size, len(observables)))
     states, changes = tangents_along(steps, *changes_by(parameters, model), steps.after(times))
@@ -58,7 +58,8 @@ def observed_path(
 def _of_model(
     observables: Sequence[Objective], states: Sequence[tuple[np.ndarray, np.ndarray]], parameter: Parameter
 ) -> np.ndarray:
-    """What observables change by with the model where the states stay, (times, observables, numbers)."""
+    """Return the direct derivatives of observables with respect to the model at fixed states, (times, observables,
+    numbers)."""
     functions = [None if parameter.of_forces and one.of_bodies else one.of_model for one in observables]
     if all(function is None for function in functions):
         return np.zeros((len(states), len(functions), 1))

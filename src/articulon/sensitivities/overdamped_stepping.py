@@ -1,11 +1,12 @@
-"""Steps of the overdamped rule, with changes and reversed.
+"""Steps of the overdamped rule, with tangents and adjoints.
 
-A step h from q, of speeds without inertia u(q, t; F) with held noise F(q) (``integrate/overdamped_steps.py``), is
+With the speeds u(q, t; F) of motion without inertia and held noise F(q) (``integrate/overdamped_steps.py``), a step h
+from q is
 
     u = u(q, t; F),   q' = q + ½ h u,   u' = u(q', t + ½ h; F),   q⁺ = q + h u',
 
-where + moves joints at constant speeds. Weights of q⁺ go back by the last drift to q and u', from there to q' and F,
-by the first drift to q and u, from there to q and F, and from F to q.
+where + moves joints at constant speeds. The adjoint takes weights of q⁺ back through the last drift to q and u', from
+u' to q' and F, through the first drift to q and u, from u to q and F, and from F to q.
 """
 
 from collections.abc import Sequence
@@ -37,33 +38,34 @@ from articulon.sensitivities.tangent_spaces import in_tangent_space
 
 
 class Back(NamedTuple):
-    """Programs of a step that is reversed or changed, and the arrays through which they are called."""
+    """Programs of a reversed or changed step, and the arrays through which they are called."""
 
     point: Any
-    """Finds what changes read at ``Scratch.middle``; empty for weights, which find it themselves."""
+    """Program that prepares what changes read at ``Scratch.middle``; empty for weights, whose programs do this
+    themselves."""
     balance: Any
-    """Weights or changes of speeds without inertia."""
+    """Program for weights or changes of the speeds."""
     noise: Any
-    """Those of held noise; empty without."""
+    """Program for weights or changes of held noise; empty if there is none."""
     half: Any
-    """Those of the drift over half of the step."""
+    """Program for weights or changes of the drift over half of the step."""
     whole: Any
-    """Those of the drift over the step."""
+    """Program for weights or changes of the drift over the whole step."""
     at: Balanced
-    """Of speeds."""
+    """Arrays of the speeds."""
     drifted: np.ndarray
-    """Speeds of a drift, weights or changes of coordinates, and of the speeds, shape (3, nu)."""
+    """Speeds of a drift, weights or changes of the coordinates, and those of the speeds, shape (3, nu)."""
     middle: np.ndarray
     """Coordinates in the middle of the step, shape (nq,)."""
     speeds: np.ndarray
-    """Of its two halves, shape (2, nu)."""
+    """Speeds of the two halves of the step, shape (2, nu)."""
     noise_change: np.ndarray
     """Changes of F, shape (parameters, nu)."""
 
 
 @jit
 def begin_step(clock, number, arrays):
-    """Makes a step the one that the passes take."""
+    """Select the step that the passes take."""
     h = clock[1]
     arrays.spans[0], arrays.spans[1] = 0.5 * h, h
     arrays.time[0], arrays.window[0] = clock[0], number[0]
@@ -71,7 +73,7 @@ def begin_step(clock, number, arrays):
 
 @jit
 def find_speeds(passes, clock, number, arrays):
-    """Speeds at the step's start, and the coordinates in its middle."""
+    """Compute the speeds at the start of the step, and the coordinates in its middle."""
     begin_step(clock, number, arrays)
     run(passes.push)
     run(passes.shake)
@@ -82,7 +84,7 @@ def find_speeds(passes, clock, number, arrays):
 
 @jit
 def find_second_speeds(passes, clock, arrays):
-    """Speeds in the step's middle."""
+    """Compute the speeds in the middle of the step."""
     arrays.time[0] = clock[0] + 0.5 * clock[1]
     run(passes.push_middle)
     run(passes.balance)
@@ -90,7 +92,7 @@ def find_second_speeds(passes, clock, arrays):
 
 @pass_of
 def take_step(passes, clock, number, arrays):
-    """A step, ``arrays.q`` in place."""
+    """Take a step of ``arrays.q`` in place."""
     find_speeds(passes, clock, number, arrays)
     find_second_speeds(passes, clock, arrays)
     run(passes.drift)
@@ -98,7 +100,7 @@ def take_step(passes, clock, number, arrays):
 
 @jit
 def keep_step(passes, back, clock, number, arrays):
-    """What a step finds before it moves the coordinates."""
+    """Compute and keep what a step evaluates before it moves the coordinates."""
     find_speeds(passes, clock, number, arrays)
     copy_into(back.speeds[0], arrays.u)
     copy_into(back.middle, arrays.middle)
@@ -108,14 +110,14 @@ def keep_step(passes, back, clock, number, arrays):
 
 @jit
 def go_to(q, time, arrays):
-    """Makes coordinates and a time those at which speeds are looked at."""
+    """Set the coordinates and the time at which speeds are evaluated."""
     copy_into(arrays.middle, q)
     arrays.time[0] = time
 
 
 @pass_of
 def reverse_step(passes, back, clock, number, arrays, weight):
-    """Weights (nu,) of the coordinates at the end of a step, in place, to those at its beginning."""
+    """Convert weights (nu,) of the coordinates at the end of a step into those at its start, in place."""
     keep_step(passes, back, clock, number, arrays)
     at, nu, drifted = back.at, weight.size, back.drifted
     copy_into(drifted[0], back.speeds[1])
@@ -143,8 +145,8 @@ def reverse_step(passes, back, clock, number, arrays, weight):
 
 @pass_of
 def change_step(passes, back, clock, number, arrays, numbers, columns, changes, middles):
-    """A step of the coordinates and their ``changes`` (parameters, nu), in place; ``columns`` (parameters, numbers) are
-    changes of the tables' ``numbers``, and ``middles`` (parameters, nu) scratch."""
+    """Take a step of the coordinates and their ``changes`` (parameters, nu), in place; ``columns`` (parameters,
+    numbers) are changes of the tables' ``numbers``, and ``middles`` (parameters, nu) is scratch."""
     keep_step(passes, back, clock, number, arrays)
     at, drifted = back.at, back.drifted
     go_to(arrays.q, clock[0], arrays)
@@ -178,10 +180,10 @@ def change_step(passes, back, clock, number, arrays, numbers, columns, changes, 
 
 
 class OverdampedStepping(Stepping):
-    """Equal steps without inertia, of which the last may be cut short.
+    """Equal steps without inertia; the last step may be cut short.
 
-    A state is the coordinates, and speeds that mean nothing and stay zero; weights and changes are those of the
-    coordinates in their tangent space, (nu,).
+    A state consists of the coordinates, and of speeds without meaning that stay zero. Weights and changes are those of
+    the coordinates in their tangent space, (nu,).
     """
 
     def __init__(self, run: DifferentiableRun) -> None:
@@ -233,7 +235,7 @@ class OverdampedStepping(Stepping):
     def _back(
         self, arrays: Scratch, at: Balanced, passes: Any, drifting: Any, parameters: int
     ) -> tuple[Back, list[Program]]:
-        """Programs of these passes and of drifts."""
+        """Build programs from these passes and from drifts."""
         drifted, forest, nu = np.zeros((3, self.model.nu)), self.evaluator.system.forest, self.model.nu
         spans = arrays.spans[:1], arrays.spans[1:]
         drifts = [[drifting.bind(forest, drifted[0], span, drifted[1], drifted[2])] for span in spans]
@@ -243,7 +245,8 @@ class OverdampedStepping(Stepping):
         return Back(point, balancing, noise, half, whole, at, drifted, *more), programs
 
     def _made(self) -> tuple[Stepper, Scratch, tuple[Any, ...], list[Program]]:
-        """Arrays, those of the rule, whose q is the state's, what the passes of a step are bound to, and programs."""
+        """Return the stepper, the arrays of the rule, whose q is that of the state, the arguments that the passes of a
+        step are bound to, and the programs."""
         nq, y = self.model.nq, self.start.copy()
         found, arrays = stepper(y, self.model.nu), overdamped_steps.scratch(self.evaluator, 0.0)
         arrays = arrays._replace(q=y[:nq])

@@ -1,9 +1,9 @@
-"""Parameters by their dotted names, and how the numbers of a model's tables follow from them.
+"""Parameters by their dotted names, and the derivatives of the numbers of a model's tables with respect to them.
 
-Most tables hold polynomials of the numbers that are declared, of a degree of four at most. Of those, differences of
-fourth order are derivatives but for rounding, so that no force need say how its table is made. Where forces say that
-they are others (``curved``), such as mixing rules and twelfth powers of diameters, differences are of tenth order over
-a small part of a number: of x¹² they err by some 1e-14.
+Most tables hold polynomials of the declared numbers, of degree four at most. For these, differences of fourth order are
+exact up to rounding, so no force has to say how its table is made. Some forces declare other functions (``curved``),
+such as mixing rules and twelfth powers of diameters. For these, differences are of tenth order over a small fraction of
+a number; for x¹² their error is about 1e-14.
 """
 
 import difflib
@@ -27,48 +27,49 @@ from articulon.sensitivities.tangent_spaces import displacement
 
 FOURTH = 2.0 / 3.0, -1.0 / 12.0
 TENTH = 5.0 / 6.0, -5.0 / 21.0, 5.0 / 84.0, -5.0 / 504.0, 1.0 / 1260.0
-"""Weights of differences over twice one step, two steps and so on, of fourth and tenth order."""
+"""Weights of central differences over one step, two steps and so on to each side, of fourth and tenth order."""
 SMALL = 1e-3
-"""Of a number, over which what may be any function of it is differenced."""
+"""Fraction of a number that is the step of the differences of arbitrary functions."""
 STATE = ("q", "u")
 """Parameters that are the initial state: coordinates in their tangent space, and speeds."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter, of one number or several."""
+    """A parameter, which is one number or several."""
 
     name: str
-    """As it was asked for."""
+    """Name as the user gave it."""
     numbers: np.ndarray
-    """Its numbers, in the shape of its derivative; () for one."""
+    """Numbers of the parameter, in the shape of its derivative; () for one number."""
     changed: Callable[[np.ndarray], Model] | None
-    """The model with other numbers in their place; None for the initial state."""
+    """Function that builds the model with other numbers; None for the initial state."""
     curved: bool = False
-    """Whether tables hold no polynomials of a degree of four at most of them."""
+    """Whether tables are not polynomials of degree four at most of the numbers."""
     of_builder: bool = False
-    """Whether a builder makes of it what it likes, the initial state too."""
+    """Whether a builder uses it in its own way, which may also change the initial state."""
 
     @property
     def scheme(self) -> tuple[tuple[float, ...], float]:
-        """How tables are differenced by its numbers: weights, and the part of a number over which."""
+        """Difference scheme for tables: weights, and the step as a fraction of a number."""
         if self.of_builder:
             return FOURTH, SMALL
         return (TENTH, 1.0 / 64.0) if self.curved else (FOURTH, 0.25)
 
     @property
     def of_forces(self) -> bool:
-        """Whether it is a number of forces, which bodies do not change with."""
+        """Whether it is a number of forces, which bodies do not depend on."""
         return parts(self.name)[0] == "forces"
 
     @property
     def of_bodies(self) -> bool:
-        """Whether bodies may change with it."""
+        """Whether bodies may depend on it."""
         return parts(self.name)[0] in ("bodies", "model")
 
     @cached_property
     def columns(self) -> np.ndarray:
-        """What the numbers of the tables change by with each of its numbers, shape (numbers in all tables, numbers)."""
+        """Return the derivatives of the numbers of the tables with respect to each of its numbers, shape (numbers in
+        all tables, numbers)."""
         assert self.changed is not None
         changed = self.changed
         frames = kernel_tables(changed(self.numbers)).forest.rotation
@@ -78,8 +79,8 @@ class Parameter:
 
     @cached_property
     def start(self) -> np.ndarray:
-        """What the initial state of the model changes by with each of its numbers: coordinates in their tangent space
-        and speeds, shape (numbers, 2 nu)."""
+        """Return the derivatives of the model's initial state with respect to each of its numbers: coordinates in their
+        tangent space and speeds, shape (numbers, 2 nu)."""
         assert self.changed is not None
         changed = self.changed
         model = changed(self.numbers)
@@ -96,8 +97,8 @@ class Parameter:
         )
 
     def of(self, function: Callable[[Model], Any]) -> np.ndarray:
-        """Derivatives of a function of the model by its numbers, along a first axis, by differences of fourth order
-        over a thousandth of them."""
+        """Return derivatives of a function of the model with respect to its numbers, along the first axis, by
+        differences of fourth order with a step of a thousandth of each number."""
         assert self.changed is not None
         changed = self.changed
         return np.array(
@@ -115,7 +116,8 @@ class Parameter:
         weights: tuple[float, ...],
         part: float,
     ) -> np.ndarray:
-        """The derivative of a function of its numbers by one of them, over so large a part of that."""
+        """Return the derivative of a function of its numbers with respect to one of them, with a step that is the
+        fraction ``part`` of this number."""
         size = abs(float(self.numbers[index])) or float(np.abs(self.numbers).max(initial=0.0)) or 1.0
         h = part * size
 
@@ -129,7 +131,7 @@ class Parameter:
 
 
 def names_of(names: Any, where: str) -> list[str]:
-    """The names of parameters, each once; raises CaseError where there are none."""
+    """Return the names of parameters, each once; raises CaseError if there are none."""
     found = list(dict.fromkeys(words(names, f"{where}: parameters", CaseError)))
     if not found:
         raise CaseError(f"{where}: parameters: name at least one, 'q', 'u' or 'forces[0].stiffness' say")
@@ -137,8 +139,8 @@ def names_of(names: Any, where: str) -> list[str]:
 
 
 def changes_by(parameters: list[Parameter], model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """What the numbers of the tables (parameters, numbers), and the initial state (parameters, 2 nu), change by with
-    each parameter but the initial state itself."""
+    """Return the derivatives of the numbers of the tables (parameters, numbers), and of the initial state (parameters,
+    2 nu), with respect to each parameter other than the initial state itself."""
     changing = [one for one in parameters if one.changed is not None]
     if not changing:
         return np.zeros((0, flat_tables(model).size)), np.zeros((0, 2 * model.nu))
@@ -146,8 +148,8 @@ def changes_by(parameters: list[Parameter], model: Model) -> tuple[np.ndarray, n
 
 
 def parameter_of(model: Model, name: str, where: str) -> Parameter:
-    """The parameter of a model with this name; raises CaseError for one that does not exist or is a choice and no
-    number."""
+    """Return the parameter of a model with this name; raises CaseError if it does not exist or is a choice rather than
+    a number."""
     if name in STATE:
         for k, force in enumerate(model.forces):
             field = _from_the_start(force)
@@ -159,7 +161,7 @@ def parameter_of(model: Model, name: str, where: str) -> Parameter:
         return Parameter(name, np.zeros(model.nu), None)
     path = parts(name)
     path = path[1:] if path[:2] in (("model", "bodies"), ("model", "sites")) else path
-    # What is held at the distance or angle that it has at the start depends on places as these do.
+    # A force that holds an initial distance or angle depends on positions as this distance or angle does.
     curved = any(_from_the_start(force) is not None for force in model.forces)
     if path[0] == "bodies" and len(path) == 3:
         return Parameter(name, *body_parameter(model, str(path[1]), str(path[2]), f"{where}: {name}"), curved)
@@ -198,7 +200,7 @@ def parameter_of(model: Model, name: str, where: str) -> Parameter:
 
 
 def _from_the_start(force: Any) -> str | None:
-    """The field of a force whose numbers are taken from the initial coordinates; None where there is none."""
+    """Return the field of a force whose numbers are taken from the initial coordinates; None if there is none."""
     for field in type(force).model_fields:
         value = getattr(force, field)
         if "initial" in (value.values() if isinstance(value, Mapping) else (value,)):
@@ -207,7 +209,7 @@ def _from_the_start(force: Any) -> str | None:
 
 
 def _force(model: Model, label: Part, name: str, where: str) -> int:
-    """The number of a force by its number, kind or name."""
+    """Return the index of a force from its index, kind or name."""
     count = len(model.forces)
     if isinstance(label, int):
         if not -count <= label < count:
@@ -224,12 +226,12 @@ def _force(model: Model, label: Part, name: str, where: str) -> int:
 
 
 def _number(part: Part) -> Part:
-    """The number of one of several, which may be written as ``[0]`` or ``.0``."""
+    """Return the index of an entry, which may be written as ``[0]`` or ``.0``."""
     return int(part) if isinstance(part, str) and part.isdecimal() else part
 
 
 def _at(value: Any, path: Sequence[Part], name: str, where: str) -> Any:
-    """What lies at a path within a declared value."""
+    """Return the value at a path within a declared value."""
     for part in path:
         entries = dict(value) if isinstance(value, Declaration | Mapping) else None
         at = part if entries is not None else _number(part)
@@ -246,7 +248,7 @@ def _at(value: Any, path: Sequence[Part], name: str, where: str) -> Any:
 
 
 def _numbers(value: Any, name: str, where: str) -> Any:
-    """A number, or tuples of them; raises CaseError for anything else."""
+    """Return a number, or tuples of numbers; raises CaseError for anything else."""
     if isinstance(value, Declaration | Mapping):
         keys = list(dict(value))
         key = keys[0] if keys else ""
@@ -269,12 +271,12 @@ def _numbers(value: Any, name: str, where: str) -> Any:
 
 
 def _tuples(numbers: np.ndarray) -> Any:
-    """Numbers as they are declared."""
+    """Convert numbers to the form in which they are declared."""
     return float(numbers) if numbers.ndim == 0 else tuple(_tuples(one) for one in numbers)
 
 
 def _with(value: Any, path: Sequence[Part], new: Any) -> Any:
-    """A declared value with another one at a path within it."""
+    """Return a declared value with another value at a path within it."""
     if not path:
         return new
     part, rest = path[0], path[1:]
@@ -288,8 +290,8 @@ def _with(value: Any, path: Sequence[Part], new: Any) -> Any:
 
 
 def flat_tables(model: Model, frames: np.ndarray | None = None) -> np.ndarray:
-    """The numbers of all tables that have derivatives, one behind the other; turns of joint frames are those from
-    ``frames``, Euler parameters (links, 4), or zero without."""
+    """Return the numbers of all tables that have derivatives as one array. Rotations of joint frames are measured from
+    ``frames``, Euler parameters (links, 4); without it they are zero."""
     links = kernel_tables(model)
     tables = differentiated(links.forest, force_tables(model), links.loops, frames)
     return flat(tables._replace(sites=site_numbers(model)))

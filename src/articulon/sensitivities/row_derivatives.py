@@ -1,17 +1,18 @@
-"""Adjoint and tangent of accelerations that loops and driven joints hold.
+"""Adjoint and tangent of accelerations under the constraints of loops and driven joints.
 
-With the rows' forces Jᵀλ, and δφ'' what a row's second derivative changes by at fixed u',
+With the forces Jᵀλ of the constraint rows, and δφ'' the change of a row's second derivative at fixed u',
 
     M δu' = δF + Jᵀ δλ,   J δu' + δφ'' = 0,
 
-δF being what other forces and the bodies' inertia change by, and Jᵀλ at fixed λ. With weights w of u' there are
-p = M⁻¹ (w + Jᵀ μ) and μ such that J p = 0, and w·δu' = p·δF + μ·δφ'': rows are one more force, of virtual power λ·J p,
-and one more power, μ·φ'', by places, velocities and accelerations of links (``derivatives/loop_row_products.py``). The
-factors of J M⁻¹ Jᵀ are those that the accelerations are found with: rows that follow from others have no λ and no μ.
+where δF is the change of the other forces, of the inertial terms, and of Jᵀλ at fixed λ. With weights w of u' there are
+p = M⁻¹ (w + Jᵀ μ) and μ such that J p = 0, and w·δu' = p·δF + μ·δφ''. So the rows act as one more force, with virtual
+power λ·J p, and add one more power, μ·φ'', which depends on places, velocities and accelerations of links
+(``derivatives/loop_row_products.py``). The factors of J M⁻¹ Jᵀ are those of the solution for accelerations: redundant
+rows have no λ and no μ.
 
-As column s of a joint displaces all that it carries, spatial accelerations there change by s × a + ψ'' − v × ψ'
-(``motion_columns.py``), and with a speed by ψ' + s' − v × s: with derivatives by accelerations summed over all that is
-carried, −v × is one more derivative by velocities, and what is left is multiplied with the columns themselves.
+Column s of a joint displaces everything the joint carries. Spatial accelerations there change by s × a + ψ'' − v × ψ'
+(``motion_columns.py``), and with a speed by ψ' + s' − v × s. Derivatives with respect to accelerations are summed over
+all carried links; the terms −v × count as derivatives with respect to velocities, and the rest multiplies the columns.
 """
 
 from collections.abc import Iterator
@@ -49,21 +50,21 @@ from articulon.sensitivities.frame_derivatives import (
 )
 
 TURNS = 2
-"""How often multipliers are found: the second time removes the rounding of the first, as it does of accelerations."""
+"""Number of solutions for the multipliers; the second removes the rounding error of the first, as for accelerations."""
 
 
 class HeldRows(NamedTuple):
-    """Rows that hold what has been found without them."""
+    """Constraint rows that are imposed on a result found without them."""
 
     loops: Loops
     arrays: LoopScratch
-    """Their forces, and the factors of J M⁻¹ Jᵀ."""
+    """Forces of the rows, and the factors of J M⁻¹ Jᵀ."""
     given: np.ndarray
-    """What J x is to be the opposite of, shape (rows,)."""
+    """Required values of −J x, shape (rows,)."""
     multiplier: np.ndarray
-    """μ, shape (rows,)."""
+    """Multipliers μ, shape (rows,)."""
     answer: np.ndarray
-    """Scratch: generalised forces of the rows, then what they accelerate, shape (nu,)."""
+    """Scratch: generalised forces of the rows, then the accelerations due to them, shape (nu,)."""
     motion: np.ndarray
     """Scratch, shape (links, 6)."""
     total: np.ndarray
@@ -75,7 +76,7 @@ class HeldRows(NamedTuple):
 
 
 def held_rows(loops: Loops, arrays: LoopScratch, links: int, nu: int) -> HeldRows:
-    """Rows with nothing to be held."""
+    """Return rows with zero required values."""
     rows = loops.kind.size
     of_links = (np.zeros((links, 6)) for _ in range(3))
     motion, total, force = of_links
@@ -85,7 +86,7 @@ def held_rows(loops: Loops, arrays: LoopScratch, links: int, nu: int) -> HeldRow
 def holding(
     forest: Forest, ws: Workspace, columns: np.ndarray, factors: np.ndarray, held: HeldRows, x: np.ndarray
 ) -> Iterator[Bound]:
-    """Passes that add M⁻¹ Jᵀ μ to ``x`` (nu,), such that J x is the opposite of what is given."""
+    """Yield passes that add M⁻¹ Jᵀ μ to ``x`` (nu,), such that J x is minus ``held.given``."""
     yield clear_rows.bind(held.multiplier)
     for _ in range(TURNS):
         yield answer_rows.bind(forest, ws, columns, x, *held[:-1])
@@ -95,14 +96,14 @@ def holding(
 
 @pass_of
 def clear_rows(multiplier):
-    """Zeroes μ."""
+    """Set μ to zero."""
     for r in range(multiplier.size):
         multiplier[r] = 0.0
 
 
 @pass_of
 def answer_rows(forest, ws, columns, x, loops, arrays, given, multiplier, answer, motion, total, driving):
-    """The generalised forces of the rows that are still missing, and their μ."""
+    """Compute the missing generalised forces of the rows, and add to their μ."""
     move_by(forest, ws, columns, x, motion)
     for r in range(loops.kind.size):
         own = x[loops.speed[r]] if loops.kind[r] == DRIVE else on_links(loops, arrays.wrench, r, motion, 3, 0)
@@ -122,14 +123,14 @@ def answer_rows(forest, ws, columns, x, loops, arrays, given, multiplier, answer
 
 @pass_of
 def add_answer(answer, x):
-    """Adds what the rows accelerate."""
+    """Add the accelerations due to the rows."""
     for k in range(x.size):
         x[k] += answer[k]
 
 
 @jit
 def zero(rows):
-    """Zeroes rows of six numbers."""
+    """Set rows of six numbers to zero."""
     for i in range(rows.shape[0]):
         for k in range(6):
             rows[i, k] = 0.0
@@ -151,8 +152,9 @@ def weigh_loops(
     by_acceleration,
     gradient,
 ):
-    """Adds what λ·J p and μ·φ'' change by with places and velocities of links (links, 6); those by accelerations are
-    written, about which there are others in those by places and velocities (:func:`turn_accelerations`)."""
+    """Add the derivatives of λ·J p and μ·φ'' with respect to places and velocities of links (links, 6). Write those
+    with respect to accelerations; :func:`turn_accelerations` adds the terms that these contribute to places and
+    velocities."""
     weigh_rates(loops, ws, exerted, motion, by_place, gradient)
     weigh_accelerations(loops, ws, multiplier, acceleration, gravity, by_place, by_velocity, gradient)
     zero(by_acceleration)
@@ -162,8 +164,8 @@ def weigh_loops(
 
 @jit
 def turn_accelerations(ws, acceleration, by_acceleration, by_place, by_velocity):
-    """Adds what derivatives by accelerations are to places and velocities where links move along with a joint, but for
-    what ``project_powers`` will make of the velocities."""
+    """Add the contribution of derivatives with respect to accelerations to those with respect to places and velocities,
+    as links move along with a joint; the terms that ``project_powers`` adds from velocities are left out."""
     for i in range(acceleration.shape[0]):
         f, n = load_from(by_acceleration, i, 0), load_from(by_acceleration, i, 3)
         (aw, av), v, w = load_motion(acceleration, i, 0), load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
@@ -176,8 +178,8 @@ def turn_accelerations(ws, acceleration, by_acceleration, by_place, by_velocity)
 
 @pass_of
 def project_accelerations(forest, ws, columns, by_acceleration, by_coordinate, by_speed):
-    """Adds derivatives by accelerations of links (links, 6), which are summed towards the roots, to those by the
-    joints."""
+    """Add derivatives with respect to accelerations of links (links, 6), which are summed towards the roots, to those
+    with respect to joint coordinates and speeds."""
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
     for i in range(parent.size - 1, -1, -1):
         p = parent[i]
@@ -192,15 +194,15 @@ def project_accelerations(forest, ws, columns, by_acceleration, by_coordinate, b
 
 @jit
 def power(columns, k, part, n, f):
-    """That of a moment and a force on a part of a column."""
+    """Return the power of a moment and a force on a part of a column."""
     w, v = load_motion(columns, k, part)
     return w[0] * n[0] + w[1] * n[1] + w[2] * n[2] + v[0] * f[0] + v[1] * f[1] + v[2] * f[2]
 
 
 @pass_of
 def frame_acceleration_adjoint(forest, ws, gravity, acceleration, by_acceleration, position, turn):
-    """Adds the derivatives of μ·φ'' by slides and turns of joint frames (links, 3), as far as they are those by
-    accelerations, which have been summed over all that joints carry."""
+    """Add the derivatives of μ·φ'' with respect to slides and rotations of joint frames (links, 3) that come from those
+    with respect to accelerations, summed over all that joints carry."""
     for i in range(forest.parent.size):
         pw, pv = parent_velocity(forest, ws, i)
         bw, bv = parent_acceleration(forest, ws, gravity, acceleration, i)
@@ -215,8 +217,8 @@ def frame_acceleration_adjoint(forest, ws, gravity, acceleration, by_acceleratio
 def change_accelerations(
     forest, ws, columns, gravity, acceleration, position, turn, shift, u_change, moved, field, carried, faster
 ):
-    """Changes of the spatial accelerations of links at fixed u', angular part first (links, 6), of changes of the
-    joints; ``carried`` (links, 6) is scratch."""
+    """Compute changes of the spatial accelerations of links at fixed u', angular part first (links, 6), from changes of
+    the joints; ``carried`` (links, 6) is scratch."""
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
     for i in range(parent.size):
         p = parent[i]
@@ -247,8 +249,8 @@ def change_accelerations(
 
 @pass_of
 def change_loops(loops, ws, exerted, acceleration, gravity, moved, twist, faster, change, wrench, given):
-    """Adds the changes of the rows' forces at fixed λ to those of the wrenches on links (links, 6), and finds those of
-    φ'' (rows,)."""
+    """Add the changes of the rows' forces at fixed λ to those of the wrenches on links (links, 6), and compute the
+    changes of φ'' (rows,)."""
     change_forces(loops, ws, exerted, moved, change, wrench)
     for r in range(loops.kind.size):
         given[r] = 0.0
@@ -268,8 +270,8 @@ def changing_loops(
     numbers: RowNumbers,
     wrench: np.ndarray,
 ) -> Iterator[Bound]:
-    """Passes that find what rows change by with changes of the joints (shift, speeds, displacements, field and twists
-    of links), and leave it to be held."""
+    """Yield passes that compute the changes of the rows from those of the joints (shift, speeds, displacements, field
+    and twists of links), and set them as the values required of the solution."""
     shift, u_change, moved, field, twist = changes
     carried, faster = np.zeros_like(moved), np.zeros_like(moved)
     at = columns, gravity, acceleration, *frames, shift, u_change, moved, field

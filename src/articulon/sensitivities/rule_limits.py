@@ -1,4 +1,4 @@
-"""What of a model has no derivatives with a rule."""
+"""Parts of a model that have no derivatives with a given integrator."""
 
 from typing import Any
 
@@ -24,8 +24,8 @@ RULES = ", ".join(["friction-implicit", "overdamped", "velocity-verlet", *EXPLIC
 
 
 def check_rule(model: Model, integrator: Any, where: str) -> None:
-    """Raises CaseError or ModelError for a rule whose derivatives are not known, and for what its derivatives do not
-    take, with what to choose in its place."""
+    """Raise CaseError or ModelError for an integrator without known derivatives, and for parts of the model that its
+    derivatives do not cover; the message says what to choose instead."""
     rule = getattr(integrator, "rule", "")
     verlet = is_verlet(integrator)
     if not (verlet or isinstance(integrator, Explicit | FrictionImplicit | BrownianDynamics)):
@@ -51,12 +51,13 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
 
 
 def is_verlet(integrator: Any) -> bool:
-    """Whether a rule is velocity Verlet."""
+    """Whether an integrator is velocity Verlet."""
     return isinstance(integrator, Canonical) and CANONICAL[integrator.rule] is VELOCITY_VERLET
 
 
 def check_thermostat(model: Model, integrator: Any, thermostat: Any, duration: float, where: str) -> None:
-    """Raises CaseError for a thermostat whose derivatives are not known, and for what it does not go with."""
+    """Raise CaseError for a thermostat without known derivatives, and for a model, integrator or duration that it
+    cannot be combined with."""
     if thermostat is None:
         return
     if not (isinstance(thermostat, Langevin) and is_verlet(integrator) and only_particles(model)):

@@ -1,4 +1,4 @@
-"""The parameters of a run: those of its model and of its case, and the factor of all forces."""
+"""The parameters of a run: those of its model and its case, and the factor of all forces."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ FACTOR = "scaling.a2"
 
 
 class FactorParameter(Parameter):
-    """The factor that the run's policy multiplies all forces by."""
+    """The factor by which the run's scaling policy multiplies all forces."""
 
     @property
     def columns(self) -> np.ndarray:
@@ -29,17 +29,17 @@ class FactorParameter(Parameter):
         return found
 
     def of(self, function: Any) -> np.ndarray:
-        """See :class:`Parameter`: no objective depends on the factor but by the motion."""
+        """See :class:`Parameter`. Objectives depend on the factor only through the motion."""
         return np.zeros(1)
 
 
 def all_parameters(run: DifferentiableRun, names: Any, where: str) -> list[Parameter]:
-    """The parameters of a run with these names.
+    """Return the parameters of a run with these names.
 
     Raises
     ------
     CaseError
-        For one that does not exist, or has no derivatives since it is a choice and no number.
+        For a parameter that does not exist, or has no derivatives because it is a choice rather than a number.
     """
     wanted = names_of(names, where)
     for name in wanted:
@@ -49,8 +49,8 @@ def all_parameters(run: DifferentiableRun, names: Any, where: str) -> list[Param
 
 
 def _check_noise(run: DifferentiableRun, name: str, where: str) -> None:
-    """Raises CaseError for a temperature that brings noise into a run without any: noise grows with its square root,
-    which has no derivative at zero."""
+    """Raise CaseError for a temperature of noise that is zero: noise grows with its square root, which has no
+    derivative at zero."""
     for k, force in enumerate(run.model.forces):
         if not isinstance(force, Brownian) or float(force.temperature) > 0.0:
             continue
@@ -63,8 +63,8 @@ def _check_noise(run: DifferentiableRun, name: str, where: str) -> None:
 
 
 def _check_damping(run: DifferentiableRun, name: str, where: str) -> None:
-    """Raises CaseError for the damping of springs where a rule solves for it: there is none, and its derivative is not
-    built."""
+    """Raise CaseError for the damping of springs, currently zero, if the integrator would have to solve for it: that
+    derivative is not implemented."""
     for k, force in enumerate(run.model.forces):
         if not isinstance(force, PointSpring) or not isinstance(run.integrator, FrictionImplicit):
             continue

@@ -1,4 +1,4 @@
-"""The public function: derivatives of what a run ends with."""
+"""The public function :func:`sensitivity`: derivatives of the final state of a run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from articulon.sensitivities.tangent_run import by_tangent
 
 WHERE = "sensitivity"
 CHECKPOINTS = 100
-"""States that are kept by default, at most."""
+"""Default for the largest number of states that are kept."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,16 @@ class Sensitivity:
     value: float
     """The objective."""
     gradient: dict[str, Any]
-    """Its derivative by every parameter, as these were called: a number, or an array like the parameter's."""
+    """Derivative with respect to every parameter, by the names given: a number, or an array in the parameter's
+    shape."""
     q: np.ndarray
     """Coordinates at the end, shape (nq,)."""
     u: np.ndarray
     """Speeds at the end, shape (nu,)."""
     steps: int
-    """Steps of the run."""
+    """Number of steps of the run."""
     checkpoints: int
-    """States that were kept at most; none by the forward method."""
+    """Largest number of states that were kept; zero for the forward method."""
 
 
 def sensitivity(
@@ -65,13 +66,14 @@ def sensitivity(
     allow_code: bool = False,
     **options: Any,
 ) -> Sensitivity:
-    """Derivatives of what a run ends with by its parameters.
+    """Compute derivatives of an objective at the end of a run with respect to parameters.
 
     ``adjoint`` is the discrete adjoint of steps of a given length: one sweep back through the run gives the derivatives
-    by any number of parameters, those of what is computed and not of what it approximates. States are kept on the way
-    and the steps between them taken once more, by binomial checkpointing (Griewank and Walther, ACM Trans. Math. Softw.
-    26, 19, 2000), which changes no bit of the result. ``forward`` takes the changes by every parameter along: its cost
-    grows with their number, and its steps may be chosen by their error.
+    with respect to any number of parameters. They are the derivatives of the computed trajectory, not of the exact one
+    that it approximates. Some states are kept on the way and the steps between them are repeated, by binomial
+    checkpointing (Griewank and Walther, ACM Trans. Math. Softw. 26, 19, 2000); the result is the same bit for bit.
+    ``forward`` carries the change due to every parameter along: its cost grows with their number, and an error estimate
+    may choose its steps.
 
     Parameters
     ----------
@@ -80,47 +82,50 @@ def sensitivity(
     objective
         The name of an observable at the end: ``"kinetic_energy"``, ``"potential_energy"``, a coordinate or speed such
         as ``"rod.angle"``, ``"position.BODY.x"`` or ``"distance.BODY.BODY"`` of centres of mass. Or a function
-        ``objective(q, u)`` of the coordinates (nq,) and speeds (nu,) at the end: its value, its derivatives by the
-        coordinates, (nq,) or in their tangent space (nu,), and those by the speeds (nu,).
+        ``objective(q, u)`` of the coordinates (nq,) and speeds (nu,) at the end that returns its value, its derivatives
+        with respect to the coordinates, (nq,) or in their tangent space (nu,), and those with respect to the speeds
+        (nu,).
     parameters
-        Dotted names: keys of a case's model, such as ``"model.core.mass"``, whatever its builder makes of them; and
-        of models ``"q"``, the initial coordinates in their tangent space (see :func:`articulon.derivatives`),
-        ``"u"``, the initial speeds, numbers of forces as in a case, ``"forces[0].stiffness.rod"`` or
-        ``"forces.gravity.acceleration"``, of bodies: ``"bodies.rod.mass"``, ``com``, ``inertia`` about it (xx, xy, xz,
-        yy, yz, zz), ``position``, the place of its joint in its parent, and ``rotation``, a turn of its joint frame
-        there [rad]; and of sites: ``"sites[0].position"`` in the body's frame, and ``charge``.
+        Dotted names. For a case: keys of its model, such as ``"model.core.mass"``, which its builder may use in any
+        way. For a model: ``"q"``, the initial coordinates in their tangent space (see :func:`articulon.derivatives`),
+        and ``"u"``, the initial speeds; numbers of forces as in a case, ``"forces[0].stiffness.rod"`` or
+        ``"forces.gravity.acceleration"``; numbers of bodies: ``"bodies.rod.mass"``, ``com``, ``inertia`` about the
+        centre of mass (xx, xy, xz, yy, yz, zz), ``position``, that of its joint in its parent, and ``rotation``, a
+        rotation vector of its joint frame there [rad]; numbers of sites: ``"sites[0].position"`` in the body's frame,
+        and ``charge``.
     method
         ``"adjoint"``, or ``"forward"`` for few parameters.
     checkpoints
-        Of the adjoint, how many states are kept at most, the initial one among them: the memory that it takes, beside
-        two more, and two numbers for each step. By default one for each step up to 100.
+        Largest number of states that the adjoint keeps, including the initial one. It needs memory for these, for two
+        more states and for two numbers per step. The default is one for each step, up to 100.
     duration, rule, frames, q, u, options
-        Of a model: what :func:`articulon.simulate` is asked for, by default with the rule ``rk4``. The adjoint
-        needs a fixed ``step``. A case has them in itself.
+        For a model: arguments of :func:`articulon.simulate`; the default rule is ``rk4``. The adjoint needs a fixed
+        ``step``. A case already contains them.
     stop
-        Of a model: ``body``, ``direction`` and ``advance`` as in ``[run.stop]`` of a case: the run ends when the body's
-        centre of mass has come so far. The objective ``"stop_time"`` is that time; others are those at it.
+        For a model: ``body``, ``direction`` and ``advance`` as in ``[run.stop]`` of a case. The run ends when the
+        body's centre of mass has advanced so far. The objective ``"stop_time"`` is that time; other objectives are
+        evaluated then.
     scaling
-        Of a model: a policy of ``articulon.scaling`` whose factors are constant; none by default.
+        For a model: a policy of ``articulon.scaling`` with constant factors; none by default.
     thermostat
-        Of a model: Langevin's, of free particles under ``velocity-verlet``, whose noise is held with the ``seed``.
+        For a model: the Langevin thermostat, for free particles under ``velocity-verlet``; ``seed`` fixes its noise.
     allow_code
-        Whether functions that a case names may run: they are code, of whoever wrote the case.
+        Whether functions that a case names may run: they are code from the author of the case.
 
     Returns
     -------
     Sensitivity
-        ``value`` and ``gradient``, a dictionary by the names of the parameters.
+        ``value``, and ``gradient``, a dictionary with the names of the parameters as keys.
 
     Raises
     ------
     CaseError
-        For a parameter that does not exist or is a choice, and for a rule or part of a case without derivatives.
+        For a parameter that does not exist or is a choice, and for a rule or a part of a case without derivatives.
     ModelError
-        For a model with flexible bodies or swing joints, with loops or driven joints where the rule is no explicit
-        one, or a force whose derivatives are not known.
+        For a model with flexible bodies or swing joints, with loops or driven joints unless the rule is explicit, or
+        with a force without known derivatives.
     DivergenceError
-        Where the numbers stop meaning anything.
+        If the state is no longer finite.
 
     Examples
     --------
@@ -161,7 +166,7 @@ def differentiated_run(
     method: str = "adjoint",
     checkpoints: int | None = None,
 ) -> Sensitivity:
-    """What :func:`sensitivity` finds, of a run and parameters that have been checked."""
+    """Return the result of :func:`sensitivity` for a run and parameters that have been checked."""
     steps = Steps(run, objective_of(run.model, objective, WHERE, stops=run.stop is not None))
     if method == "forward":
         if checkpoints is not None:
@@ -190,7 +195,8 @@ def differentiated_run(
 def _result(
     steps: Steps, parameters: list[Parameter], derivatives: Derivatives, by_parameters: np.ndarray, kept: int
 ) -> Sensitivity:
-    """The derivatives by the names of the parameters; those by parameters of tables are one behind the other."""
+    """Return the derivatives by the names of the parameters; ``by_parameters`` holds those of parameters of tables, one
+    after the other."""
     by_start, by_tables = steps.by_start
     of_state, gradient, begin = {"q": derivatives.by_q + by_start, "u": derivatives.by_u}, {}, 0
     of_model, end_q, end_u = steps.of_model, derivatives.q, derivatives.u
@@ -201,7 +207,7 @@ def _result(
         found = by_parameters[begin : begin + one.numbers.size]
         if by_tables.size:
             found = found + by_tables @ one.columns
-        if of_model is not None:  # what the objective changes by with the parameter where the state stays
+        if of_model is not None:  # derivative of the objective with respect to the parameter at a fixed state
             found = found + one.of(partial(_value, of_model, end_q, end_u))
         gradient[one.name] = _shaped(found, one.numbers.shape)
         begin += one.numbers.size
@@ -213,5 +219,5 @@ def _value(of_model: Callable[..., float], q: np.ndarray, u: np.ndarray, model: 
 
 
 def _shaped(numbers: np.ndarray, shape: tuple[int, ...]) -> Any:
-    """A derivative in the shape of its parameter."""
+    """Return a derivative in the shape of its parameter."""
     return numbers.reshape(shape) if shape else float(numbers[0])

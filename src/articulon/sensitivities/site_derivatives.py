@@ -1,7 +1,8 @@
-"""Derivatives of the forces between sites that neighbours, bonds, angles and dihedrals give, through the links.
+"""Derivatives of the forces between sites (of neighbours, bonds, angles and dihedrals), mapped to the links.
 
-The forces F of the sites have the virtual power Σ F·V, with V the virtual velocities of the sites. The passes of the
-terms (``forces/sites/term_derivatives.py``) say what F changes by; here sites are led to their links and back.
+The forces F on the sites have the virtual power Σ F·V, with V the virtual velocities of the sites. The passes of the
+terms (``forces/sites/term_derivatives.py``) compute changes of F; this file maps motions of links to sites, and forces
+back.
 """
 
 from collections.abc import Iterator
@@ -26,8 +27,8 @@ from articulon.sensitivities.table_gradients import SiteNumbers
 
 
 def sites_adjoint(e: Evaluator, gradients: SiteNumbers, at: AdjointAt, found: bool = False) -> Iterator[Bound]:
-    """Passes that add what the virtual power of the forces between sites changes by. Where these have been ``found`` at
-    the same links, they are not found anew."""
+    """Yield passes that add the derivatives of the virtual power of the forces between sites. With ``found``, these
+    forces have been computed at the same links and are not computed again."""
     count = e.sites.sites
     if not count or not e.sites.tables:
         return
@@ -42,7 +43,7 @@ def sites_adjoint(e: Evaluator, gradients: SiteNumbers, at: AdjointAt, found: bo
 
 
 def sites_tangent(e: Evaluator, changes: SiteNumbers, at: TangentAt) -> Iterator[Bound]:
-    """Passes that add what the forces between sites, which have been found, change by to the wrenches."""
+    """Yield passes that add the changes of the forces between sites, which have been computed, to the wrenches."""
     count = e.sites.sites
     if not count or not e.sites.tables:
         return
@@ -55,7 +56,7 @@ def sites_tangent(e: Evaluator, changes: SiteNumbers, at: TangentAt) -> Iterator
 
 
 def _passes(e: Evaluator) -> Iterator[tuple[TermPasses, tuple[Ends, ...]]]:
-    """The passes of every term with a table, in the order of these, and the ends of its law or laws."""
+    """Yield the passes of every term that has a table, in the order of the tables, and the ends of its law or laws."""
     terms, kinds, at = terms_of(e.model), e.sites.classes.kind.size, 0
     pairs = [[term for term in terms if isinstance(term, PairTerm) and term.charged is kind] for kind in (False, True)]
     for both in zip_longest(*pairs):
@@ -82,7 +83,7 @@ def site_place(sites, s):
 
 @jit
 def site_force(sites, s):
-    """The force on a site, which has been found."""
+    """Return the force on a site, which has been computed."""
     particles = sites.particles
     p = particles.place[s]
     return (particles.fx[p], particles.fy[p], particles.fz[p])
@@ -95,14 +96,15 @@ def put_column(array, s, a):
 
 @pass_of
 def find_forces(sites, total, terms, refresh, ws):
-    """The forces on the sites."""
+    """Compute the forces on the sites."""
     place_particles(sites, ws)
     total(sites, terms, refresh)
 
 
 @pass_of
 def virtual_velocities(sites, total, terms, refresh, ws, motion, moved, found):
-    """Velocities of the sites (3, sites) by a motion of the links (links, 6), and zeros where forces are added."""
+    """Compute velocities of the sites (3, sites) from a motion of the links (links, 6), and set arrays that forces are
+    added to to zero."""
     for s in range(sites.link.size):
         i, V = sites.link[s], (0.0, 0.0, 0.0)
         if i >= 0:
@@ -113,8 +115,8 @@ def virtual_velocities(sites, total, terms, refresh, ws, motion, moved, found):
 
 @pass_of
 def fold_adjoint(sites, total, terms, refresh, ws, motion, found, gradient, by_place):
-    """Adds derivatives by places of the sites, (3, sites), to those by places of links (links, 6), and by the sites'
-    places in these (sites, 3)."""
+    """Add derivatives with respect to places of the sites, (3, sites), to those with respect to places of links (links,
+    6), and to those with respect to the sites' places in the links (sites, 3)."""
     for s in range(sites.link.size):
         i, by_x = sites.link[s], column_of(found, s)
         if i >= 0:
@@ -128,8 +130,8 @@ def fold_adjoint(sites, total, terms, refresh, ws, motion, found, gradient, by_p
 
 @pass_of
 def displacements(sites, total, terms, refresh, ws, local, places, twist, moved, found):
-    """Displacements of the sites (3, sites) by those of the links, and of the sites in these (sites, 3), and zeros
-    where changes of forces are added."""
+    """Compute displacements of the sites (3, sites) from those of the links and those of the sites within them (sites,
+    3), and set arrays that changes of forces are added to to zero."""
     for s in range(sites.link.size):
         i = sites.link[s]
         put_column(moved, s, end_changes(i, arm_of(i, load(sites.local, s), ws), load(local, s), ws, places, twist)[1])
@@ -138,7 +140,7 @@ def displacements(sites, total, terms, refresh, ws, local, places, twist, moved,
 
 @pass_of
 def fold_tangent(sites, total, terms, refresh, ws, local, places, twist, found, wrench):
-    """Adds the changes of the forces on the sites (3, sites) to the wrenches (links, 6)."""
+    """Add the changes of the forces on the sites (3, sites) to the wrenches (links, 6)."""
     for s in range(sites.link.size):
         i = sites.link[s]
         arm = arm_of(i, load(sites.local, s), ws)

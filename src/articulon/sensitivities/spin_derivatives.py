@@ -1,14 +1,14 @@
-"""Derivatives of what a kick of a friction-implicit step leaves to its drift.
+"""Derivatives of the part of the accelerations that a kick of a friction-implicit step adds for its drift.
 
-A drift keeps the angular velocities of links on joints that leave all rotations free (``steady_drift.py``), and a kick
-brings the rest: with forces the same, the links' accelerations are those of the equations of motion, and the rates of
-such a joint's speeds are larger than there by
+A drift keeps the angular velocities of links on joints that leave all rotations free (``steady_drift.py``); the kick
+supplies the rest. Under the same forces, the links' accelerations are those of the equations of motion, and the rates
+of such a joint's speeds exceed those of the equations by
 
     d = R_iᵀ (g_p + ω_p × ω_i),
 
-g being the angular accelerations of links while they drift (``keep_spins`` in ``friction_implicit_passes.py``): none
-where the spin is kept, and elsewhere g_p + ω_p × ω_J + ω_J × ω_B, with ω_J = ω_i − ω_p, and ω_B the part of it about
-axes that are fixed in the body where one rotation of the joint turns the axis of another.
+where g are the angular accelerations of links during the drift (``keep_spins`` in ``friction_implicit_passes.py``).
+They are zero where the angular velocity is kept, and elsewhere g_p + ω_p × ω_J + ω_J × ω_B. Here ω_J = ω_i − ω_p, and
+ω_B is the part of it about axes that are fixed in the body, for joints where one rotation turns the axis of another.
 """
 
 from articulon.algebra.vectors import (
@@ -43,7 +43,7 @@ from articulon.sensitivities.turning_derivatives import (
 
 @jit
 def parent_vector(forest, vectors, i):
-    """Three numbers of the parent of link i, zeros on the ground."""
+    """Return three numbers of the parent of link i; zeros for the ground."""
     p = forest.parent[i]
     if p < 0:
         return ZERO
@@ -52,7 +52,7 @@ def parent_vector(forest, vectors, i):
 
 @jit
 def about_body_axes(forest, ws, u, i):
-    """ω_B of link i's joint, zeros where no rotation of it turns the axis of another."""
+    """Return ω_B of link i's joint; zeros if none of its rotations turns the axis of another."""
     kind, j, w = forest.kind[i], forest.u_start[i], ZERO
     if joints.mixed(kind):
         frame, body = joint_frame_of(forest, ws.rotation, i), load_matrix(ws.rotation, i)
@@ -64,7 +64,7 @@ def about_body_axes(forest, ws, u, i):
 
 @jit
 def find_turning(forest, ws, u, turning):
-    """g of all links (links, 3)."""
+    """Compute g of all links (links, 3)."""
     for i in range(forest.kind.size):
         g = ZERO
         if not turns_freely(forest.kind[i]):
@@ -78,14 +78,14 @@ def find_turning(forest, ws, u, turning):
 
 @jit
 def kept_spin(forest, ws, turning, i):
-    """g_p + ω_p × ω_i."""
+    """Return g_p + ω_p × ω_i."""
     return add(parent_vector(forest, turning, i), cross(parent_row(forest, ws.twist, i, 3), load_from(ws.twist, i, 3)))
 
 
 @pass_of
 def spin_tangent(forest, ws, u, turn, shift, u_change, turning, turned, changes, rate):
-    """Adds the changes of d to those of u' (nu,), at links that have been placed and moved, with turns of joint frames
-    (links, 3); ``turning`` and ``changes`` (links, 3), ``turned`` (links, 6) are scratch."""
+    """Add the changes of d to those of u' (nu,), for links that have been placed and moved, with rotations of joint
+    frames (links, 3); ``turning`` and ``changes`` (links, 3), ``turned`` (links, 6) are scratch."""
     find_turning(forest, ws, u, turning)
     for i in range(forest.kind.size):
         turned_by_joint(forest, ws.rotation, turn, i, shift, u, u_change, turned)
@@ -118,9 +118,9 @@ def spin_tangent(forest, ws, u, turn, shift, u_change, turning, turned, changes,
 
 @pass_of
 def spin_adjoint(forest, ws, u, weight, turning, weights, by_turning, by_shift, by_speed, by_frame):
-    """Adds the derivatives of weight·d by coordinates in their tangent space and by speeds (nu,), and by turns of joint
-    frames (links, 3), at links that have been placed and moved; ``turning`` and ``by_turning`` (links, 3) and
-    ``weights`` (links, 6) are scratch."""
+    """Add the derivatives of weight·d with respect to coordinates in their tangent space and to speeds (nu,), and to
+    rotations of joint frames (links, 3), for links that have been placed and moved; ``turning`` and ``by_turning``
+    (links, 3) and ``weights`` (links, 6) are scratch."""
     find_turning(forest, ws, u, turning)
     for i in range(forest.kind.size):
         store(by_turning, i, ZERO)

@@ -1,8 +1,9 @@
-"""What the steps of a rule are to its derivatives: how they are taken, with changes of all that they begin with, and
-reversed, weights of what a step ends with becoming those of what it begins with.
+"""Interface between the steps of an integrator and its derivatives: how a step is taken, taken together with changes of
+its initial state (tangent), and reversed (adjoint). The adjoint converts weights of the state at the end of a step into
+weights of its initial state.
 
-A rule gives these as programs of passes that are called through a few arrays, so that a run, its checkpoints and where
-it stops are the same for every rule.
+Each integrator supplies these as programs of passes that are called through a few arrays. Runs, checkpoints and
+stopping are therefore the same for all integrators.
 """
 
 from abc import ABC, abstractmethod
@@ -20,91 +21,93 @@ from articulon.passes import Program, run
 from articulon.sensitivities.table_gradients import Tables
 
 ADVANCE, REVERSE = 0, 1
-"""What is done next: steps are taken from a kept state to another, or the step that begins with one is reversed."""
+"""Kinds of actions: take steps from one kept state to another, or reverse the step that starts at a kept state."""
 
 
 class Stepper(NamedTuple):
-    """Programs of a rule, and the arrays through which they are called."""
+    """Programs of an integrator, and the arrays through which they are called."""
 
     begin: np.ndarray
-    """Of the program that makes ready for steps from ``y``, shape (passes, 2)."""
+    """Code of the program that prepares for steps from ``y``, shape (passes, 2)."""
     take: np.ndarray
-    """Of the one that takes a step, ``y`` in place, shape (passes, 2)."""
+    """Code of the program that takes a step of ``y`` in place, shape (passes, 2)."""
     reverse: np.ndarray
-    """Of the one that makes the weights of the end of the step from ``y`` those of its beginning, in place, shape
-    (passes, 2); (0, 2) where steps are not reversed."""
+    """Code of the program that converts the weights at the end of the step from ``y`` into those at its start, in
+    place, shape (passes, 2); (0, 2) if steps are not reversed."""
     finish: np.ndarray
-    """Of the one that adds to the weights what the last step that is reversed has left to the one before it, shape
-    (passes, 2); (0, 2) where steps leave nothing."""
+    """Code of the program that adds to the weights what the reversal of a step leaves to that of the step before it,
+    run after the last reversal, shape (passes, 2); (0, 2) if nothing is left."""
     y: np.ndarray
     """The state, coordinates and speeds first, shape (ny,)."""
     weight: np.ndarray
     """Weights of a state."""
     clock: np.ndarray
-    """When the step begins, and its length [time], shape (2,)."""
+    """Start time and length of the step [time], shape (2,)."""
     number: np.ndarray
     """Number of the step, shape (1,)."""
 
 
 class Stepping(ABC):
-    """The steps of a run by a rule whose derivatives are known.
+    """Steps of a run with an integrator that derivatives are known for.
 
-    Changes of a state and its weights are rows of numbers (weights,), of which every rule says what they are.
+    Changes of a state and its weights are rows of numbers (weights,); each subclass defines what they contain.
     """
 
     model: Model
-    """What is run, from its initial state."""
+    """Model that is run, with its initial state."""
     evaluator: Evaluator
-    """The model made ready for evaluation."""
+    """Evaluator of the model."""
     start: np.ndarray
-    """The state that the run begins with, coordinates and speeds first, shape (ny,)."""
+    """Initial state of the run, coordinates and speeds first, shape (ny,)."""
     times: tuple[np.ndarray, np.ndarray]
-    """When the steps of the whole run begin, and their lengths, (steps,) each [time]."""
+    """Start times and lengths of all steps of the run, (steps,) each [time]."""
 
     @abstractmethod
     def taking(self) -> tuple[Stepper, Sequence[Program]]:
-        """How steps are taken, and the programs, which are to be kept."""
+        """Return the stepper that takes steps, and the programs, which the caller must keep alive."""
 
     @abstractmethod
     def reversing(self, gradients: Tables, bodies: bool) -> tuple[Stepper, Sequence[Program]]:
-        """How they are reversed too; derivatives by the numbers of the model's tables are added to ``gradients``, by
-        those of its links only where ``bodies`` are parameters."""
+        """Return the stepper that also reverses steps, and its programs. Derivatives with respect to the numbers of the
+        model's tables are added to ``gradients``; those of its links only if ``bodies`` are parameters."""
 
     @abstractmethod
     def changing(
         self, tables: Tables, numbers: np.ndarray, columns: np.ndarray, changes: np.ndarray
     ) -> tuple[Stepper, Sequence[Program]]:
-        """How they are taken together with ``changes`` (parameters, weights), in place; ``columns`` (parameters,
-        numbers) are the changes of the ``numbers`` of the tables, ``tables`` being views of these."""
+        """Return the stepper that takes steps together with ``changes`` (parameters, weights), in place, and its
+        programs. ``columns`` (parameters, numbers) are the changes of the ``numbers`` of the tables; ``tables`` are
+        views of these."""
 
     @abstractmethod
     def changes(self, starts: np.ndarray) -> np.ndarray:
-        """Changes of the initial state, shape (rows, weights), by those of its coordinates, in their tangent space, and
-        of its speeds (rows, 2 nu)."""
+        """Return changes of the initial state, shape (rows, weights), from those of its coordinates, in their tangent
+        space, and of its speeds (rows, 2 nu)."""
 
     @abstractmethod
     def weights(self, end: np.ndarray, by_q: np.ndarray, by_u: np.ndarray) -> np.ndarray:
-        """Weights of a state (ny,) by derivatives by its coordinates, (nq,) or in their tangent space (nu,), and by its
-        speeds (nu,)."""
+        """Return weights of a state (ny,) from derivatives with respect to its coordinates, (nq,) or in their tangent
+        space (nu,), and to its speeds (nu,)."""
 
     @abstractmethod
     def of_start(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives by the initial coordinates, in their tangent space, and speeds, (nu,) each, by the weights of the
-        initial state."""
+        """Return derivatives with respect to the initial coordinates, in their tangent space, and speeds, (nu,) each,
+        from the weights of the initial state."""
 
     def of_closed_start(self, by_q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives by the initial coordinates and by the numbers of the tables of what has derivatives by the
-        coordinates that the run begins with, in their tangent space (nu,): loops are closed first."""
+        """Return derivatives with respect to the given initial coordinates and to the numbers of the tables, from
+        derivatives with respect to the coordinates at the start of the run, in their tangent space (nu,). The two
+        differ because loops are closed first."""
         return by_q, np.zeros(0)
 
     def split(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Copies of the coordinates (nq,) and speeds (nu,) of a state."""
+        """Return copies of the coordinates (nq,) and speeds (nu,) of a state."""
         nq, nu = self.model.nq, self.model.nu
         return y[:nq].copy(), y[nq : nq + nu].copy()
 
 
 def stepper(y: np.ndarray, weights: int) -> Stepper:
-    """Arrays for a state and so many weights, without programs."""
+    """Allocate arrays for a state and a number of weights, without programs."""
     nothing = np.zeros((0, 2), dtype=np.int64)
     number = np.zeros(1, dtype=np.int64)
     return Stepper(nothing, nothing, nothing, nothing, y, np.zeros(weights), np.zeros(2), number)
@@ -112,13 +115,13 @@ def stepper(y: np.ndarray, weights: int) -> Stepper:
 
 @jit
 def set_clock(stepper, times, lengths, n):
-    """Makes a step the next one."""
+    """Select the next step."""
     stepper.clock[0], stepper.clock[1], stepper.number[0] = times[n], lengths[n], n
 
 
 @jit
 def take(stepper, times, lengths, first, last):
-    """Takes steps from the number ``first`` to ``last``."""
+    """Take the steps from number ``first`` up to ``last``."""
     set_clock(stepper, times, lengths, first)
     run(stepper.begin)
     for n in range(first, last):
@@ -128,14 +131,15 @@ def take(stepper, times, lengths, first, last):
 
 @kernel
 def take_steps(stepper, times, lengths, first, last):
-    """The same from Python."""
+    """Take the steps from number ``first`` up to ``last``; callable from Python."""
     take(stepper, times, lengths, first, last)
 
 
 @kernel
 def take_until(stepper, look, stop, ws, times, lengths, first, last, before):
-    """Takes steps until one ends where the condition ``stop`` is fulfilled: the number of that one, or ``last``, with
-    the state that it began with in ``before`` (ny,). The program ``look`` places the links of ``ws`` at the state."""
+    """Take steps until the condition ``stop`` is fulfilled at the end of one. Return the number of this step, or
+    ``last``; ``before`` (ny,) receives its initial state. The program ``look`` places the links of ``ws`` at the
+    state."""
     set_clock(stepper, times, lengths, first)
     run(stepper.begin)
     for n in range(first, last):
@@ -150,17 +154,17 @@ def take_until(stepper, look, stop, ws, times, lengths, first, last, before):
 
 @kernel
 def finish_weights(stepper):
-    """Makes the weights after the last step that is reversed those of the state that it begins with."""
+    """Complete the weights after the last reversed step, so that they are those of its initial state."""
     run(stepper.finish)
 
 
 @kernel
 def follow_schedule(stepper, times, lengths, actions, states):
-    """Does what ``actions`` (n, 5) say, in their order: what, the row of ``states`` (states, ny) where it begins, its
-    step, and of steps taken the last one and the row where that state is kept.
+    """Carry out ``actions`` (n, 5) in order. Each row holds the kind, the row of ``states`` (states, ny) where it
+    starts, the step number there, and for steps taken also the last step and the row where its state is kept.
 
-    ``stepper.weight`` are the weights of the state at the end of the step that is reversed first, and become those of
-    the state at the beginning of the last one, but for what :func:`finish_weights` adds.
+    ``stepper.weight`` holds the weights of the state at the end of the step reversed first. It becomes those of the
+    initial state of the step reversed last, except for what :func:`finish_weights` adds.
     """
     for n in range(actions.shape[0]):
         what, source, first = actions[n, 0], actions[n, 1], actions[n, 2]
@@ -174,6 +178,6 @@ def follow_schedule(stepper, times, lengths, actions, states):
 
 
 def prepared(stepper: Stepper, **programs: Any) -> tuple[Stepper, list[Program]]:
-    """The arrays with programs of these passes, by their names."""
+    """Return the stepper with programs made of these passes, by their names, and the programs."""
     made = {name: Program(passes) for name, passes in programs.items()}
     return stepper._replace(**{name: program.code for name, program in made.items()}), list(made.values())

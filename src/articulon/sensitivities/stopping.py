@@ -1,8 +1,8 @@
-"""Where a run stops before its time: when a body's centre of mass has come as far as it is to.
+"""Early end of a run: when a body's centre of mass has advanced by a given distance.
 
-The last step is so short that φ, how far it is beyond that, is zero at its end. With its length changes what the run
-ends with, so that the time T has the derivative −(∂φ/∂p)/φ' and an objective J(T) the derivative ∂J/∂p − J' (∂φ/∂p)/φ',
-where primes are derivatives by the length of the last step.
+Let φ be the distance by which the body has passed this point. The last step is shortened so that φ = 0 at its end. The
+final state depends on the length of this step: the time T has the derivative −(∂φ/∂p)/φ', and an objective J(T) has
+∂J/∂p − J' (∂φ/∂p)/φ', where primes are derivatives with respect to the length of the last step.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from articulon.sensitivities.objectives import centre, pulled
 from articulon.sensitivities.stepping import Stepping, take_steps, take_until
 
 PART = 1e-3
-"""Of a step, over which the last one is differenced, to fourth order."""
+"""Step, as a fraction of a full time step, for fourth-order differences with respect to the length of the last one."""
 
 
 @dataclass(frozen=True)
@@ -28,45 +28,46 @@ class Passage:
     """Where a run stops."""
 
     model: Model
-    """What is run."""
+    """Model that is run."""
     body: int
     """The body that is watched."""
     direction: np.ndarray
     """Unit vector, world frame, shape (3,)."""
     advance: float
-    """How far its centre of mass is to come [length]."""
+    """Distance that its centre of mass must advance [length]."""
     times: tuple[np.ndarray, np.ndarray]
-    """Times at which the steps begin, and their lengths, the last one cut short [time]."""
+    """Start times and lengths of the steps, the last one shortened [time]."""
     step: Callable[[float], np.ndarray]
-    """The state (ny,) at the end of a last step of another length [time]."""
+    """Function that returns the state (ny,) at the end of a last step of another length [time]."""
     whole: float
-    """Its length if it were not cut short [time]."""
+    """Full length of the last step [time]."""
     programs: Sequence[Program]
-    """What ``step`` runs."""
+    """Programs that ``step`` runs."""
 
     def beyond(self, model: Model, q: np.ndarray) -> float:
-        """φ: how far the body of a model is beyond where it is to come, from its initial place [length]."""
+        """Return φ: how far the body of a model is beyond the point where it stops, counted from its initial place
+        [length]."""
         way = centre(model, q, self.body)[0] - centre(model, model.q0, self.body)[0]
         return float(self.direction @ way) - self.advance
 
     def along(self, q: np.ndarray) -> np.ndarray:
-        """Derivative of its way by the coordinates, in their tangent space (nu,)."""
+        """Return the derivative of its advance with respect to the coordinates, in their tangent space (nu,)."""
         return pulled(self.model, q, [(self.body, centre(self.model, q, self.body)[1], self.direction)])
 
     def rate(self, function: Callable[[np.ndarray], float]) -> float:
-        """Derivative of a function of the state at the end (ny,) by the length of the last step."""
+        """Return the derivative of a function of the final state (ny,) with respect to the length of the last step."""
         h, length = PART * self.whole, float(self.times[1][-1])
         near, far = (function(self.step(length + k * h)) - function(self.step(length - k * h)) for k in (1, 2))
         return (8.0 * near - far) / (12.0 * h)
 
     @property
     def rate_of_stop(self) -> float:
-        """φ'."""
+        """Derivative φ' with respect to the length of the last step."""
         return self.rate(lambda y: self.beyond(self.model, y[: self.model.nq]))
 
 
 def passage_of(stepping: Stepping, stop: Stop) -> Passage:
-    """Where a run stops before its time; raises CaseError where it does not."""
+    """Find where a run stops early; raises CaseError if it does not."""
     from scipy.optimize import brentq
 
     model, (begins, lengths) = stepping.model, stepping.times
@@ -97,6 +98,6 @@ def passage_of(stepping: Stepping, stop: Stop) -> Passage:
     def beyond(h: float) -> float:
         return passage.beyond(model, passage.step(h)[: model.nq])
 
-    if beyond(whole) > 0.0:  # where it is zero, or less by rounding, the step is not cut
+    if beyond(whole) > 0.0:  # if it is zero, or negative by rounding, the step is not shortened
         times[1][-1] = brentq(beyond, 0.0, whole, xtol=1e-14 * whole, rtol=1e-14)
     return passage

@@ -1,4 +1,4 @@
-"""Derivatives by the numbers of a model's tables: tables like these."""
+"""Arrays for derivatives with respect to the numbers of a model's tables, in the layout of the tables."""
 
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -18,51 +18,51 @@ from articulon.model.array_rotations import rotation_vectors
 
 
 class SiteNumbers(NamedTuple):
-    """Numbers of forces between sites, but for those of ``site-pairs``."""
+    """Numbers of forces between sites, except those of ``site-pairs``."""
 
     rows: tuple[np.ndarray, ...]
-    """Of every term, as its table has them."""
+    """Numbers of every term, in the layout of its table."""
     local: np.ndarray
-    """Places of the sites in the frames of their links, or in the world [length], shape (sites, 3)."""
+    """Positions of the sites in the frames of their links, or in the world [length], shape (sites, 3)."""
     charge: np.ndarray
-    """[charge], shape (sites,)."""
+    """Charges of the sites [charge], shape (sites,)."""
 
 
 class Tables(NamedTuple):
-    """The tables of a model by whose numbers there are derivatives."""
+    """Tables of a model with numbers that have derivatives."""
 
     factor: np.ndarray
-    """What all forces are multiplied by, shape (1,)."""
+    """Factor that multiplies all forces, shape (1,)."""
     gravity: np.ndarray
     """Acceleration of free fall, world frame [length/time²], shape (3,)."""
     drag: Drag
     """Stokes drag."""
     flow: LinearFlow | None
-    """What a flow adds to it whose velocity changes from place to place, where there is one."""
+    """Forces of the medium on bodies at rest, if the velocity of its flow varies in space; None otherwise."""
     noise: np.ndarray
     """Variances 2 β k T of the noise of translation and rotation, the squares of its amplitudes, shape (bodies, 2)."""
     terms: tuple[Any, ...]
-    """Those of all other forces."""
+    """Tables of all other forces."""
     sites: SiteNumbers
-    """Of other forces between sites."""
+    """Numbers of other forces between sites."""
     mass: np.ndarray
-    """Of the links [mass], shape (links,)."""
+    """Masses of the links [mass], shape (links,)."""
     moment: np.ndarray
-    """Their first moments of mass about their origins, link frames [mass length], shape (links, 3)."""
+    """First moments of mass of the links about their origins, link frames [mass length], shape (links, 3)."""
     inertia: np.ndarray
-    """Their inertias about their origins, link frames [mass length²], shape (links, 6)."""
+    """Inertias of the links about their origins, link frames [mass length²], shape (links, 6)."""
     position: np.ndarray
-    """Origins of their joint frames in their parents' frames [length], shape (links, 3)."""
+    """Origins of the links' joint frames in their parents' frames [length], shape (links, 3)."""
     turn: np.ndarray
-    """Small turns of their joint frames about these, rotation vectors in the parents' frames [rad], shape
+    """Small rotations of the joint frames about these origins, rotation vectors in the parents' frames [rad], shape
     (links, 3)."""
     rows: RowNumbers
-    """Of loops."""
+    """Numbers of loops."""
 
 
 def differentiated(forest: Forest, forces: Forces, loops: Loops, frames: np.ndarray | None = None) -> Tables:
-    """Those among the tables of a model's links, forces and loops; turns of joint frames are those from ``frames``,
-    Euler parameters (links, 4), or zero without."""
+    """Return the tables with derivatives among those of a model's links, forces and loops. Rotations of joint frames
+    are measured from ``frames``, Euler parameters (links, 4); without it they are zero."""
     terms = tuple(term.table for term in forces.terms)
     sites = SiteNumbers(tuple(one.rows for one in forces.sites.tables), forces.sites.local, forces.sites.charges)
     variances = forces.noise.amplitude * forces.noise.amplitude
@@ -73,7 +73,8 @@ def differentiated(forest: Forest, forces: Forces, loops: Loops, frames: np.ndar
 
 
 def site_numbers(model: Model) -> SiteNumbers:
-    """Those of a model's forces between sites, before anything is compiled for them; what has no end is zero."""
+    """Return the numbers of a model's forces between sites, before anything is compiled for them; infinite numbers
+    become zero."""
     terms = terms_of(model)
     classes, some = classes_of(model, terms), slice(None) if has_site_forces(model) else slice(0, 0)
     pairs = [[term for term in terms if isinstance(term, PairTerm) and term.charged is kind] for kind in (False, True)]
@@ -87,7 +88,7 @@ def site_numbers(model: Model) -> SiteNumbers:
 
 
 def arrays_of(table: Any) -> Iterator[np.ndarray]:
-    """The arrays of floats in a table, and in those that it holds, in their order."""
+    """Yield the arrays of floats in a table and in its nested tables, in order."""
     if isinstance(table, np.ndarray):
         if table.dtype == np.float64:
             yield table
@@ -97,7 +98,7 @@ def arrays_of(table: Any) -> Iterator[np.ndarray]:
 
 
 def in_one(table: Any) -> tuple[Any, np.ndarray]:
-    """A table of zeros like another, and these numbers one behind the other, which it is views of."""
+    """Return a table of zeros like the given one, and its numbers as one array, which the table views."""
     numbers = np.zeros(sum(one.size for one in arrays_of(table)))
     ends = 0
 
@@ -117,5 +118,5 @@ def in_one(table: Any) -> tuple[Any, np.ndarray]:
 
 
 def flat(table: Any) -> np.ndarray:
-    """The numbers of a table, one behind the other."""
+    """Return the numbers of a table as one array."""
     return np.concatenate([one.reshape(-1) for one in arrays_of(table)])

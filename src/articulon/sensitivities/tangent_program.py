@@ -1,13 +1,14 @@
-"""The tangent of a right-hand side: what changes of coordinates, speeds and parameters are to q' and u', in O(n).
+"""The tangent of a right-hand side: maps changes of coordinates, speeds and parameters to changes of q' and u', in
+O(n).
 
-Of changes δq and δu of the joints, links are displaced by X = Σ s δq, and their velocities change by X × v and, as a
-motion of all that a joint carries, Σ (s δu + ψ' δq) (``motion_columns.py``). Of these every force tells what its
-wrenches and joint forces change by; then (``dynamics/derivatives/products.py``)
+Changes δq and δu of the joints displace the links by X = Σ s δq. Velocities change by X × v and, as a motion of
+everything that a joint carries, by Σ (s δu + ψ' δq) (``motion_columns.py``). From these every force computes the
+changes of its wrenches and joint forces; then (``dynamics/derivatives/products.py``)
 
     δu' = M⁻¹ (δτ + Σ Sᵀ δW − ∂τ/∂q δq − ∂τ/∂u δu)
 
-with ∂τ those of inverse dynamics at wrenches that stay as they are. It is the transposed map of the adjoint, written
-down without it, so that each tests the other.
+where ∂τ are the derivatives of inverse dynamics at fixed wrenches. This is the transpose of the adjoint, written
+independently of it, so that each tests the other.
 """
 
 from collections.abc import Iterator
@@ -61,17 +62,17 @@ class Tangent(NamedTuple):
     """The programs, and the arrays through which they are called."""
 
     point: np.ndarray
-    """Of the program that finds what is at a state, shape (passes, 2)."""
+    """Code of the program that prepares a state, shape (passes, 2)."""
     code: np.ndarray
-    """Of the program that finds a change there, shape (passes, 2)."""
+    """Code of the program that computes a change at that state, shape (passes, 2)."""
     time: np.ndarray
-    """[time], shape (1,)."""
+    """Time of the state [time], shape (1,)."""
     q: np.ndarray
     """Coordinates, shape (nq,)."""
     u: np.ndarray
     """Speeds, shape (nu,)."""
     q_change: np.ndarray
-    """Change of the coordinates, Euler parameters one by one, shape (nq,)."""
+    """Change of the coordinates, Euler parameters as four numbers, shape (nq,)."""
     u_change: np.ndarray
     """Change of the speeds, shape (nu,)."""
     q_rate: np.ndarray
@@ -81,8 +82,8 @@ class Tangent(NamedTuple):
 
 
 def tangent_program(e: Evaluator, changes: Tables, acting: Acting = ALL) -> tuple[tuple[Program, Program], Tangent]:
-    """The tangent of the right-hand side of a model with these forces, with changes of the numbers of its tables, and
-    the programs, which are to be kept."""
+    """Build the tangent of the right-hand side of a model with the selected forces and with changes of the numbers of
+    its tables. Return its programs, which the caller must keep alive, and its arrays."""
     found = tangent_arrays(e)
     _, factors, carried, passes, held = point_of(e, found.q, found.u, found.time, acting)
     point = Program(passes)
@@ -91,7 +92,7 @@ def tangent_program(e: Evaluator, changes: Tables, acting: Acting = ALL) -> tupl
 
 
 def tangent_arrays(e: Evaluator) -> Tangent:
-    """The arrays, without programs."""
+    """Allocate the arrays, without programs."""
     nq, nu = e.model.nq, e.model.nu
     nothing = np.zeros((0, 2), dtype=np.int64)
     return Tangent(nothing, nothing, np.zeros(1), *(np.zeros(n) for n in (nq, nu, nq, nu, nq, nu)))
@@ -106,7 +107,7 @@ def changing(
     acting: Acting = ALL,
     held: HeldRows | None = None,
 ) -> Iterator[Bound]:
-    """Passes that find a change at the state that has been found, by some forces."""
+    """Yield passes that compute a change due to the selected forces, at the state that has been prepared."""
     forest, forces, ws = e.system.forest, e.system.forces, e.ws
     links, nu = forest.mass.size, e.model.nu
     shift, joint, projected = np.zeros(nu), np.zeros(nu), np.zeros(nu)
@@ -151,7 +152,8 @@ def changing(
 
 
 def forces_tangent(e: Evaluator, changes: Tables, at: TangentAt, acting: Acting) -> Iterator[Bound]:
-    """Passes that add what forces change by, but for drag and gravity, where they have been filled."""
+    """Yield passes that add the changes of all forces except drag and gravity, at links where the forces have been
+    computed."""
     for (kind, table), change in zip(e.system.forces.terms, changes.terms, strict=True):
         if acting.resistance or kind.resistance != "joints":
             yield from kind.tangent(table, change, at)
@@ -160,9 +162,9 @@ def forces_tangent(e: Evaluator, changes: Tables, at: TangentAt, acting: Acting)
 
 @pass_of
 def displace(forest, ws, columns, q, q_change, u_change, position, turned, shift, moved, field):
-    """Changes of the coordinates in their tangent space (nu,), the displacements of the links (links, 6), linear part
-    first, and Σ (s δu + ψ' δq) about their origins (links, 6), angular part first, of slides and turns of joint frames
-    (links, 3) too."""
+    """Compute changes of the coordinates in their tangent space (nu,), the displacements of the links (links, 6),
+    linear part first, and Σ (s δu + ψ' δq) about their origins (links, 6), angular part first, including slides and
+    rotations of joint frames (links, 3)."""
     parent, kinds, q_start, u_start = forest.parent, forest.kind, forest.q_start, forest.u_start
     for i in range(parent.size):
         p, kind, k, j = parent[i], kinds[i], q_start[i], u_start[i]
@@ -201,7 +203,7 @@ def displace(forest, ws, columns, q, q_change, u_change, position, turned, shift
 
 @pass_of
 def change_twists(ws, moved, field, twist):
-    """Changes of the velocities of the links' origins, and of the angular velocities (links, 6)."""
+    """Compute changes of the velocities of the links' origins and of the angular velocities (links, 6)."""
     for i in range(moved.shape[0]):
         turn = load_from(moved, i, 3)
         store_from(twist, i, 0, add(load_from(field, i, 3), cross(turn, load_from(ws.twist, i, 0))))
@@ -210,7 +212,7 @@ def change_twists(ws, moved, field, twist):
 
 @pass_of
 def clear_changes(wrench, joint):
-    """Zeroes changes of forces."""
+    """Set changes of forces to zero."""
     for i in range(wrench.shape[0]):
         for k in range(6):
             wrench[i, k] = 0.0
@@ -220,8 +222,8 @@ def clear_changes(wrench, joint):
 
 @pass_of
 def inertia_tangent(ws, acceleration, mass, moment, inertia, wrench):
-    """Takes the changes of I a + v × I v with those of masses, first moments and inertias off the wrenches (links,
-    6)."""
+    """Subtract the changes of I a + v × I v due to changes of masses, first moments and inertias from the wrenches
+    (links, 6)."""
     for i in range(mass.size):
         R = load_matrix(ws.rotation, i)
         v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
@@ -236,7 +238,7 @@ def inertia_tangent(ws, acceleration, mass, moment, inertia, wrench):
 
 @pass_of
 def gravity_tangent(forest, change, ws, wrench):
-    """Adds the change of m g at the centres of mass with that of g."""
+    """Add the change of m g at the centres of mass due to that of g."""
     g = load_at(change, 0)
     for i in range(forest.mass.size):
         h = apply(load_matrix(ws.rotation, i), load(forest.moment, i))
@@ -246,7 +248,7 @@ def gravity_tangent(forest, change, ws, wrench):
 
 @pass_of
 def factor_tangent(factor, change, tau, wrench, joint_change, wrench_change):
-    """Adds the forces of joints (nu,) and the wrenches (links, 6), times a factor and the change (1,) of that of all
+    """Add the joint forces (nu,) and the wrenches (links, 6), times a factor and the change (1,) of the factor of all
     forces."""
     s = factor * change[0]
     for k in range(tau.size):
@@ -258,7 +260,7 @@ def factor_tangent(factor, change, tau, wrench, joint_change, wrench_change):
 
 @pass_of
 def weight_tangent(forest, gravity, change, ws, wrench):
-    """Adds the weights of the links, times the change (1,) of the factor of all forces."""
+    """Add the weights of the links, times the change (1,) of the factor of all forces."""
     g = scale(change[0], load_at(gravity, 0))
     for i in range(forest.mass.size):
         h = apply(load_matrix(ws.rotation, i), load(forest.moment, i))
@@ -268,14 +270,14 @@ def weight_tangent(forest, gravity, change, ws, wrench):
 
 @pass_of
 def sum_forces(joint, projected, total):
-    """Changes of the joints' forces, of their own and of wrenches (nu,)."""
+    """Sum changes of the joint forces: their own and those from wrenches (nu,)."""
     for k in range(total.size):
         total[k] = joint[k] + projected[k]
 
 
 @pass_of
 def change_rates(forest, q, u, q_change, u_change, q_rate):
-    """Changes of q' (nq,)."""
+    """Compute changes of q' (nq,)."""
     kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
     for i in range(kinds.size):
         k, j = q_start[i], u_start[i]

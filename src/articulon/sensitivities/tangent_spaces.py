@@ -1,7 +1,8 @@
-"""Derivatives by coordinates: Euler parameters one by one, or in their tangent space, where a body turns by δ.
+"""Derivatives with respect to coordinates: to the four Euler parameters, or in their tangent space, where δ is the
+rotation of a body.
 
-With δe = ½ e δ, a product of quaternions, a derivative g by e is the vector of ½ ē g in the tangent space, and one t
-there is 2 e t/|e|² by e.
+With δe = ½ e δ (a quaternion product), a derivative g with respect to e becomes the vector part of ½ ē g in the tangent
+space, and a derivative t there becomes 2 e t/|e|² with respect to e.
 """
 
 import numpy as np
@@ -11,13 +12,14 @@ from articulon.model.joints import BY_KIND
 
 
 def products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a b of quaternions (4,)."""
+    """Return the product a b of quaternions (4,)."""
     vector = a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:])
     return np.concatenate([[a[0] * b[0] - a[1:] @ b[1:]], vector])
 
 
 def _parts(model: Model) -> list[tuple[slice, slice, int | None]]:
-    """Coordinates and speeds of every joint that stand for each other, and where its Euler parameters begin."""
+    """Return for every joint the coordinates and speeds that correspond to each other, and where its Euler parameters
+    begin."""
     found: list[tuple[slice, slice, int | None]] = []
     forest = model.forest
     for kind, k, j in zip(forest.kind.tolist(), forest.q_start.tolist(), forest.u_start.tolist(), strict=True):
@@ -28,7 +30,7 @@ def _parts(model: Model) -> list[tuple[slice, slice, int | None]]:
 
 
 def in_tangent_space(model: Model, q: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """A derivative by the coordinates (nq,) in their tangent space (nu,)."""
+    """Convert a derivative with respect to the coordinates (nq,) to their tangent space (nu,)."""
     result = np.zeros(model.nu)
     for coordinates, speeds, k in _parts(model):
         result[speeds] = gradient[coordinates]
@@ -39,7 +41,8 @@ def in_tangent_space(model: Model, q: np.ndarray, gradient: np.ndarray) -> np.nd
 
 
 def in_coordinates(model: Model, q: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """A derivative in the tangent space of the coordinates (nu,), or by these (nq,) already, by them (nq,)."""
+    """Convert a derivative in the tangent space of the coordinates (nu,) to one with respect to the coordinates (nq,);
+    the latter is returned unchanged."""
     if gradient.size == model.nq:
         return gradient
     result = np.zeros(model.nq)
@@ -52,7 +55,7 @@ def in_coordinates(model: Model, q: np.ndarray, gradient: np.ndarray) -> np.ndar
 
 
 def displacement(model: Model, q: np.ndarray, change: np.ndarray) -> np.ndarray:
-    """A change of the coordinates (nq,) in their tangent space (nu,)."""
+    """Convert a change of the coordinates (nq,) to their tangent space (nu,)."""
     result = np.zeros(model.nu)
     for coordinates, speeds, k in _parts(model):
         result[speeds] = change[coordinates]
@@ -64,7 +67,7 @@ def displacement(model: Model, q: np.ndarray, change: np.ndarray) -> np.ndarray:
 
 
 def displacements(model: Model, q: np.ndarray) -> np.ndarray:
-    """Changes of the coordinates, one row for each direction of their tangent space, shape (nu, nq)."""
+    """Return changes of the coordinates, one row for each direction of their tangent space, shape (nu, nq)."""
     result = np.zeros((model.nu, model.nq))
     for coordinates, speeds, k in _parts(model):
         for c, j in zip(range(*coordinates.indices(model.nq)), range(*speeds.indices(model.nu)), strict=True):

@@ -1,11 +1,11 @@
-"""Steps of explicit Runge–Kutta rules with the changes of what they lead to, one for each parameter.
+"""Tangents of explicit Runge–Kutta steps: a step of the state with its changes, one for each parameter.
 
-A step of the state is followed by the same step of its changes,
+Every step of the state is accompanied by the same step of its changes,
 
     δk_i = ∂f/∂y_i δy_i + ∂f/∂p δp,   δy_i = δy + h Σ a_ij δk_j,   δŷ = δy + h Σ b_i δk_i,
 
-and of Euler parameters e⁺ = ê/|ê|, δe⁺ = (δê − e⁺ (e⁺·δê))/|ê|. Lengths of steps are held: those that an error
-estimate has chosen too, so that the derivatives are those of the motion to the tolerance of the steps.
+and of Euler parameters e⁺ = ê/|ê|, δe⁺ = (δê − e⁺ (e⁺·δê))/|ê|. Step lengths are held fixed, even if an error estimate
+has chosen them, so the derivatives are those of the motion to within the step tolerance.
 """
 
 import math
@@ -23,27 +23,27 @@ from articulon.sensitivities.adjoint_steps import evaluate_rates
 
 
 class TangentScratch(NamedTuple):
-    """Arrays of a step; deleting them changes nothing."""
+    """Scratch arrays of a step; they can be deleted without loss."""
 
     end: np.ndarray
-    """A stage, and the end of a step, shape (ny,)."""
+    """State at a stage, and at the end of a step, shape (ny,)."""
     stages: np.ndarray
-    """Derivatives of the stages, shape (stages, ny)."""
+    """Time derivatives at the stages, shape (stages, ny)."""
     changes: np.ndarray
-    """Their changes by every parameter, shape (parameters, stages, ny)."""
+    """Changes of these time derivatives due to every parameter, shape (parameters, stages, ny)."""
     stage: np.ndarray
-    """The change of a stage, shape (ny,)."""
+    """Change of the state at a stage, shape (ny,)."""
 
 
 def tangent_scratch(ny: int, parameters: int, tableau: Tableau) -> TangentScratch:
-    """Arrays for a rule."""
+    """Allocate the arrays for a rule."""
     stages = tableau.b.size
     return TangentScratch(np.zeros(ny), np.zeros((stages, ny)), np.zeros((parameters, stages, ny)), np.zeros(ny))
 
 
 @jit
 def change_rates_at(tangent, change, result):
-    """The change of dy/dt, at the state that has been found."""
+    """Compute the change of dy/dt, at the state that has been prepared."""
     nq, nu = tangent.q.size, tangent.u.size
     copy_into(tangent.q_change, change[:nq])
     copy_into(tangent.u_change, change[nq : nq + nu])
@@ -54,8 +54,8 @@ def change_rates_at(tangent, change, result):
 
 @pass_of
 def change_step(rhs, tangent, tableau, quaternion, clock, numbers, columns, y, changes, scratch):
-    """A step of the state y (ny,) and its changes (parameters, ny), in place; ``columns`` (parameters, numbers) are
-    changes of the tables' ``numbers``, where the tangent reads them."""
+    """Take a step of the state y (ny,) and its changes (parameters, ny), in place. ``columns`` (parameters, numbers)
+    are changes of the tables' ``numbers``, from which the tangent reads them."""
     count, nq, nu = tableau.b.size, tangent.q.size, tangent.u.size
     end, h = scratch.end, clock[1]
     for i in range(count):

@@ -1,8 +1,8 @@
-"""Turns of links and changes of their angular velocities, by those of their joints, and the adjoint of that.
+"""Rotations of links and changes of their angular velocities from those of their joints, and the adjoint of this map.
 
-A link turns by θ_i = θ_f + Σ c δq, θ_f = θ_p + R_p θ, of the columns c of its joint, of changes δq in the tangent space
-of the coordinates, and of a turn θ of its joint frame in the parent. A column turns with what it is fixed in, the link
-or its joint frame (θ_f); so
+A link rotates by θ_i = θ_f + Σ c δq, θ_f = θ_p + R_p θ, with the columns c of its joint, changes δq in the tangent
+space of the coordinates, and a rotation θ of its joint frame in the parent. A column rotates with the body that it is
+fixed in, the link or its joint frame (θ_f); so
 
     δω_i = δω_p + Σ (θ × c u + c δu).
 """
@@ -28,13 +28,14 @@ from articulon.kernels import jit
 from articulon.passes import pass_of
 
 TURN, SPEED = 0, 3
-"""Where in a row of a link (links, 6) the turn, or what weighs it, and the change of the angular velocity begin."""
+"""Start, in the row of a link (links, 6), of the rotation and of the change of the angular velocity, or of their
+weights."""
 
 
 @jit
 def joint_frame_of(forest, rotation, i):
-    """The matrix of link i's joint frame, of links with these matrices (links, 9); that of the link where it is not
-    told apart."""
+    """Return the matrix of link i's joint frame, given those of the links (links, 9); the matrix of the link itself if
+    the two frames are not distinguished."""
     if not joints.framed(forest.kind[i]):
         return load_matrix(rotation, i)
     frame, p = matrix(load_quaternion(forest.rotation, i)), forest.parent[i]
@@ -49,7 +50,7 @@ def joint_frame_of(forest, rotation, i):
 
 @jit
 def parent_row(forest, rows, i, k):
-    """Three numbers of the parent of link i, zeros on the ground."""
+    """Return three numbers of the parent of link i; zeros for the ground."""
     p = forest.parent[i]
     if p < 0:
         return ZERO
@@ -58,22 +59,24 @@ def parent_row(forest, rows, i, k):
 
 @jit
 def frame_turn(forest, rotation, turn, i):
-    """R_p θ of link i, of links with the matrices ``rotation`` (links, 9)."""
+    """Return R_p θ of link i, given the matrices ``rotation`` of the links (links, 9)."""
     p, turned = forest.parent[i], load(turn, i)
     return turned if p < 0 else apply(load_matrix(rotation, p), turned)
 
 
 @jit
 def add_frame_turn(forest, rotation, i, by_turn, by_frame):
-    """The adjoint: adds what weighs R_p θ of link i to what weighs θ, its row of ``by_frame`` (links, 3)."""
+    """Adjoint of :func:`frame_turn`: add the weights of R_p θ of link i to those of θ, its row of ``by_frame`` (links,
+    3)."""
     p = forest.parent[i]
     add_from(by_frame, i, 0, by_turn if p < 0 else apply_t(load_matrix(rotation, p), by_turn))
 
 
 @jit
 def turned_by_joint(forest, rotation, turn, i, shift, u, u_change, turned):
-    """θ_i and δω of link i into its row, by those of its parent, by turns of joint frames (links, 3), and by its joint:
-    changes ``shift`` and ``u_change`` (nu,) at speeds u, of links with the matrices ``rotation`` (links, 9)."""
+    """Write θ_i and δω of link i into its row, from those of its parent, from rotations of joint frames (links, 3), and
+    from its joint: changes ``shift`` and ``u_change`` (nu,) at speeds u, given the matrices ``rotation`` of the links
+    (links, 9)."""
     kind, j = forest.kind[i], forest.u_start[i]
     frame, body = joint_frame_of(forest, rotation, i), load_matrix(rotation, i)
     theta, w = parent_row(forest, turned, i, TURN), parent_row(forest, turned, i, SPEED)
@@ -94,8 +97,9 @@ def turned_by_joint(forest, rotation, turn, i, shift, u, u_change, turned):
 
 @jit
 def weigh_joint(forest, rotation, i, u, weights, by_shift, by_speed, by_frame):
-    """The adjoint: what weighs θ_i and δω of link i (links, 6), its outer links' among them, is added to what weighs
-    the changes of its joint (nu,) and the turn of its joint frame (links, 3), and to the row of its parent."""
+    """Adjoint of :func:`turned_by_joint`: add the weights of θ_i and δω of link i (links, 6), which include those from
+    its outer links, to the weights of the changes of its joint (nu,) and of the rotation of its joint frame (links, 3),
+    and to the row of its parent."""
     kind, j, p = forest.kind[i], forest.u_start[i], forest.parent[i]
     frame, body = joint_frame_of(forest, rotation, i), load_matrix(rotation, i)
     by_theta, by_w, carrying = load_from(weights, i, TURN), load_from(weights, i, SPEED), ZERO
@@ -119,7 +123,8 @@ def weigh_joint(forest, rotation, i, u, weights, by_shift, by_speed, by_frame):
 
 @pass_of
 def spread_shift(forest, q, shift, q_change):
-    """Changes of coordinates (nq,), Euler parameters one by one, by those in their tangent space (nu,): δe = ½ e δ."""
+    """Compute changes of coordinates (nq,), Euler parameters as four numbers, from those in their tangent space (nu,):
+    δe = ½ e δ."""
     for i in range(forest.kind.size):
         kind, k, j = forest.kind[i], forest.q_start[i], forest.u_start[i]
         count, plain = joints.degrees_of_freedom(kind), joints.quaternion(kind)

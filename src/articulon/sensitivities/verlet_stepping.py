@@ -1,4 +1,4 @@
-"""Velocity Verlet of bodies that slide, as what is differentiated knows it."""
+"""Velocity Verlet for bodies that only slide: steps, tangents and adjoints for differentiated runs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,9 +34,9 @@ from articulon.sensitivities.verlet_steps import (
 
 
 class VelocityVerletStepping(Stepping):
-    """Equal steps of velocity Verlet, of which the last may be cut short, on joints that slide alone.
+    """Equal steps of velocity Verlet with sliding joints only; the last step may be cut short.
 
-    A state is coordinates and speeds; weights and changes are those of both, (nq + nu,), nq and nu being the same.
+    A state consists of coordinates and speeds. Weights and changes cover both, (nq + nu,), where nq equals nu.
     """
 
     def __init__(self, run: DifferentiableRun) -> None:
@@ -64,7 +64,7 @@ class VelocityVerletStepping(Stepping):
         found, rhs = stepper(self.start.copy(), self.start.size), self.evaluator.rhs
         arrays, weight = verlet_arrays(self.model.nq, self.model.nu), found.weight
         program, adjoint = adjoint_program(self.evaluator, gradients, bodies, self.run.acting)
-        # Steps that are taken again between two that are reversed leave alone what is pending.
+        # Steps repeated between two reversals must not change the pending weights.
         others = verlet_arrays(self.model.nq, self.model.nu)
         drift, onward = (Program(self._drift(found, one)) for one in (arrays, others))
         parts, kept = self._taking(found, others, onward), [program, drift, onward]
@@ -99,19 +99,19 @@ class VelocityVerletStepping(Stepping):
         return found, [*programs, *own, drift, on]
 
     def _taking(self, found: Stepper, arrays: VerletArrays, drift: Program) -> dict[str, list[Bound]]:
-        """The passes that begin steps and take one."""
+        """Return the passes that prepare for steps, and those that take one."""
         rhs = self.evaluator.rhs
         take = take_verlet.bind(rhs, int(self.reads), drift.code, found.clock, found.y, arrays)
         return {"begin": [begin_verlet.bind(rhs, found.clock, found.y, arrays)], "take": [take]}
 
     def _drift(self, found: Stepper, arrays: VerletArrays) -> list[Bound]:
-        """The passes of a drift."""
+        """Return the passes of a drift."""
         if self.bath is None:
             return [slide.bind(found.clock, arrays)]
         return [slide_in_bath.bind(self.bath, found.clock, found.number, self._mass, arrays)]
 
     def _drift_adjoint(self, found: Stepper, arrays: VerletArrays, gradients: Tables) -> list[Bound]:
-        """Those of weights, in place."""
+        """Return the passes that take weights back through a drift, in place."""
         by = found.weight[: self.model.nq], found.weight[self.model.nq :]
         if self.bath is None:
             return [slide_adjoint.bind(found.clock, *by)]
@@ -119,14 +119,14 @@ class VelocityVerletStepping(Stepping):
         return [slide_in_bath_adjoint.bind(*at, gradients.mass, arrays, *by)]
 
     def _drift_tangent(self, found: Stepper, arrays: VerletArrays, tables: Tables, by: Any) -> list[Bound]:
-        """Those of changes, in place."""
+        """Return the passes that advance changes over a drift, in place."""
         if self.bath is None:
             return [slide_tangent.bind(found.clock, *by)]
         return [slide_in_bath_tangent.bind(self.bath, found.clock, self._mass, tables.mass, arrays, *by)]
 
     @property
     def _mass(self) -> np.ndarray:
-        """Of free particles, in the order of their coordinates."""
+        """Return the masses of free particles, in the order of their coordinates."""
         return self.evaluator.system.forest.mass
 
     def changes(self, starts: np.ndarray) -> np.ndarray:
@@ -144,8 +144,8 @@ class VelocityVerletStepping(Stepping):
 
 
 def reads_speeds(force: Any) -> bool:
-    """Whether a force depends on speeds, as far as its kind tells; a spring without damping has a derivative by it that
-    does."""
+    """Whether a force of this kind depends on speeds. An undamped spring counts: its derivative with respect to the
+    damping depends on speeds."""
     if isinstance(force, UserForce):
         return force.reads_velocities
     return not (isinstance(force, Gravity | PositionRestraint) or hasattr(force, "site_terms"))

@@ -1,21 +1,21 @@
-"""Steps of velocity Verlet where nothing turns, with changes of what they lead to, and their adjoints.
+"""Steps of velocity Verlet for sliding joints, with tangents and adjoints.
 
-With joints that slide alone the mass matrix does not depend on q, and the step h of the canonical pair
-(``integrate/canonical.py``) from (q, u), f being the accelerations, is
+With sliding joints only, the mass matrix does not depend on q. The step h of the canonical pair
+(``integrate/canonical.py``) from (q, u), with accelerations f, is
 
     v = u + ½ h f(q, v),   q' = q + h v,   u' = v + ½ h f(q', v).
 
-Where f reads no speeds it is explicit. Else v is a fixed point, which is differentiated and not its iterations: with
-weights λ of what a step ends with, f_q and f_v the derivatives at a place and its speeds,
+If f does not depend on speeds, the step is explicit. Otherwise v is a fixed point; the fixed point is differentiated,
+not the iterations that find it. With weights λ of the final state, and f_q and f_v the derivatives of f,
 
     λ_v = λ_u + ½ h f_vᵀ λ_u + h λ',   λ' = λ_q + ½ h f_qᵀ λ_u   at (q', v),
     μ = λ_v + ½ h f_vᵀ μ,   λ_u ← μ,   λ_q ← λ' + ½ h f_qᵀ μ      at (q, v).
 
-Langevin's thermostat of free particles lets v go over into v' = c v + √((1 − c²) kT/m) N in the middle of the drift,
-q' = q + ½ h (v + v'), with the normal numbers N of the run held.
+The Langevin thermostat of free particles changes v to v' = c v + √((1 − c²) kT/m) N in the middle of the drift,
+q' = q + ½ h (v + v'). The normal numbers N of the run are held fixed.
 
-Where f reads no speeds the accelerations at the end of a step are those at the beginning of the next, and both are
-adjoined at once, on the way back of the former.
+If f does not depend on speeds, the accelerations at the end of a step are those at the start of the next. The adjoint
+of both is then computed once, when the earlier step is reversed.
 """
 
 from typing import NamedTuple
@@ -30,43 +30,43 @@ from articulon.thermostats.langevin import decay_and_noise, particle_normals
 from articulon.thermostats.schedule import target
 
 ITERATIONS = 200
-"""Most evaluations for the speeds in the middle of a step, or what weighs them."""
+"""Largest number of evaluations for the speeds in the middle of a step, or for their weights."""
 SETTLED = 1e-12
-"""Relative change from which on one that no longer falls is taken for rounding."""
+"""Relative change below which an iteration whose changes no longer decrease has converged to rounding."""
 
 
 class VerletArrays(NamedTuple):
-    """Arrays of a step; deleting them changes nothing but what of a step is known from the one after it."""
+    """Arrays of a step; they can be deleted without loss, except for what a step takes over from the step after it."""
 
     rate: np.ndarray
     """Accelerations, shape (nu,)."""
     half: np.ndarray
-    """Speeds v in the middle of the step, or weights of these, shape (nu,)."""
+    """Speeds v in the middle of the step, or their weights, shape (nu,)."""
     trial: np.ndarray
-    """Those that come next in an iteration, shape (nu,)."""
+    """Next iterate of these, shape (nu,)."""
     end: np.ndarray
     """Coordinates in a drift, then at the end of the step, shape (nq,)."""
     noise: np.ndarray
-    """What noise has added to the speeds, shape (nu,)."""
+    """Contribution of noise to the speeds, shape (nu,)."""
     pending: np.ndarray
-    """Weights of the accelerations at the beginning of the step that has been reversed last, shape (nu,)."""
+    """Weights of the accelerations at the start of the step reversed last, shape (nu,)."""
     last: np.ndarray
-    """Number of that step, -1 before the first, shape (1,)."""
+    """Number of the step reversed last, -1 before the first, shape (1,)."""
     began: np.ndarray
-    """When it begins [time], shape (1,)."""
+    """Start time of the step reversed last [time], shape (1,)."""
     rates: np.ndarray
     """Changes of accelerations, or of speeds, shape (nu,)."""
 
 
 def verlet_arrays(nq: int, nu: int) -> VerletArrays:
-    """Arrays for a model."""
+    """Allocate the arrays for a model."""
     rate, half, trial, end, noise, pending, rates = (np.zeros(n) for n in (nu, nu, nu, nq, nu, nu, nu))
     return VerletArrays(rate, half, trial, end, noise, pending, np.full(1, -1), np.zeros(1), rates)
 
 
 @jit
 def evaluate_at(rhs, time, q, u, rate):
-    """Accelerations at a state, into ``rate``."""
+    """Write the accelerations at a state into ``rate``."""
     rhs.time[0] = time
     copy_into(rhs.q, q)
     copy_into(rhs.u, u)
@@ -76,7 +76,7 @@ def evaluate_at(rhs, time, q, u, rate):
 
 @jit
 def change_of(new, old):
-    """The largest change of numbers, over their largest."""
+    """Return the largest change of the numbers, relative to the largest of them."""
     change, size = 0.0, 0.0
     for k in range(new.size):
         change, size = max(change, abs(new[k] - old[k])), max(size, abs(new[k]))
@@ -85,8 +85,8 @@ def change_of(new, old):
 
 @jit
 def find_half(rhs, reads, time, h, q, u, arrays):
-    """The speeds in the middle of a step into ``arrays.half``, from the accelerations at its beginning in
-    ``arrays.rate``; not a number where they are not found."""
+    """Compute the speeds in the middle of a step into ``arrays.half``, from the accelerations at its start in
+    ``arrays.rate``; NaN if the iteration does not converge."""
     half, trial, rate = arrays.half, arrays.trial, arrays.rate
     for k in range(u.size):
         half[k] = u[k] + 0.5 * h * rate[k]
@@ -107,38 +107,38 @@ def find_half(rhs, reads, time, h, q, u, arrays):
 
 @jit
 def add_scaled_to(target, s, source):
-    """target += s source."""
+    """Compute target += s source."""
     for k in range(target.size):
         target[k] += s * source[k]
 
 
 @pass_of
 def slide(clock, arrays):
-    """Places after a step at the speeds of its middle, of joints that slide."""
+    """Compute the positions of sliding joints after a step at its middle speeds."""
     add_scaled_to(arrays.end, clock[1], arrays.half)
 
 
 @pass_of
 def slide_adjoint(clock, by_q, by_v):
-    """Weights of places and speeds after that to those before, in place."""
+    """Adjoint of :func:`slide`: convert weights of positions and speeds after it into those before, in place."""
     add_scaled_to(by_v, clock[1], by_q)
 
 
 @pass_of
 def slide_tangent(clock, by_q, by_v):
-    """Changes of places and speeds before that to those after, in place."""
+    """Tangent of :func:`slide`: advance changes of positions and speeds, in place."""
     add_scaled_to(by_q, clock[1], by_v)
 
 
 @jit
 def decay_of(bath, clock):
-    """c and √((1 − c²) k T) of a step."""
+    """Return c and √((1 − c²) k T) of a step."""
     return decay_and_noise(bath.constants[FRICTION], clock[1], target(bath, clock[0] + 0.5 * clock[1]))
 
 
 @jit
 def shake_speeds(bath, clock, number, mass, v, noise):
-    """Friction and noise of free particles over a step."""
+    """Apply friction and noise to free particles over a step."""
     c, s = decay_of(bath, clock)
     for i in range(mass.size):
         normal = particle_normals(bath.choice[SEED], bath.choice[STREAM], number[0], i)
@@ -150,7 +150,7 @@ def shake_speeds(bath, clock, number, mass, v, noise):
 
 @pass_of
 def slide_in_bath(bath, clock, number, mass, arrays):
-    """Places and speeds after a step in Langevin's thermostat."""
+    """Compute positions and speeds after a step with the Langevin thermostat."""
     add_scaled_to(arrays.end, 0.5 * clock[1], arrays.half)
     shake_speeds(bath, clock, number, mass, arrays.half, arrays.noise)
     add_scaled_to(arrays.end, 0.5 * clock[1], arrays.half)
@@ -158,7 +158,8 @@ def slide_in_bath(bath, clock, number, mass, arrays):
 
 @pass_of
 def slide_in_bath_adjoint(bath, clock, number, mass, gradient, arrays, by_q, by_v):
-    """Weights of places and speeds after that to those before, in place; what they are to masses is added."""
+    """Adjoint of :func:`slide_in_bath`: convert weights of positions and speeds after it into those before, in place,
+    and add the derivatives with respect to masses."""
     c, _ = decay_of(bath, clock)
     shake_speeds(bath, clock, number, mass, arrays.trial, arrays.noise)
     add_scaled_to(by_v, 0.5 * clock[1], by_q)
@@ -169,7 +170,7 @@ def slide_in_bath_adjoint(bath, clock, number, mass, gradient, arrays, by_q, by_
 
 @pass_of
 def slide_in_bath_tangent(bath, clock, mass, change, arrays, by_q, by_v):
-    """Changes of places and speeds before that to those after, in place, with changes of masses."""
+    """Tangent of :func:`slide_in_bath`: advance changes of positions and speeds, in place, with changes of masses."""
     c, _ = decay_of(bath, clock)
     add_scaled_to(by_q, 0.5 * clock[1], by_v)
     for k in range(by_v.size):
@@ -179,15 +180,15 @@ def slide_in_bath_tangent(bath, clock, mass, change, arrays, by_q, by_v):
 
 @pass_of
 def begin_verlet(rhs, clock, y, arrays):
-    """Accelerations at the beginning of a step."""
+    """Compute the accelerations at the start of a step."""
     nq = rhs.q.size
     evaluate_at(rhs, clock[0], y[:nq], y[nq:], arrays.rate)
 
 
 @pass_of
 def take_verlet(rhs, reads, drift, clock, y, arrays):
-    """A step, y (nq + nu,) in place, whose accelerations at the beginning have been found; those at its end are found
-    after it."""
+    """Take a step of y (nq + nu,) in place. The accelerations at its start are known; those at its end are computed for
+    the next."""
     nq, h, end = rhs.q.size, clock[1], clock[0] + clock[1]
     q, u = y[:nq], y[nq:]
     find_half(rhs, reads, clock[0], h, q, u, arrays)
@@ -203,7 +204,8 @@ def take_verlet(rhs, reads, drift, clock, y, arrays):
 
 @jit
 def weigh_at(adjoint, time, q, u, factor, weight):
-    """What weights (nu,), times a factor, of the accelerations at a state are to it, into ``by_q`` and ``by_u``."""
+    """Compute the derivatives of the accelerations at a state, weighted by ``weight`` (nu,) times a factor, into
+    ``by_q`` and ``by_u``."""
     adjoint.time[0] = time
     copy_into(adjoint.q, q)
     copy_into(adjoint.u, u)
@@ -215,11 +217,11 @@ def weigh_at(adjoint, time, q, u, factor, weight):
 
 @pass_of
 def reverse_verlet(rhs, adjoint, drift, back, clock, number, y, arrays, weight):
-    """Weights (nq + nu,) of the state at the end of a step that reads no speeds, in place, to those of its beginning,
-    but for what the accelerations there are, which are left pending."""
+    """Convert weights (nq + nu,) of the state at the end of a step that does not depend on speeds into those at its
+    start, in place, except for the derivatives of the initial accelerations, which are left pending."""
     nq, time, h = rhs.q.size, clock[0], clock[1]
     q, u, by_q, by_u, pending = y[:nq], y[nq:], weight[:nq], weight[nq:], arrays.pending
-    if arrays.last[0] != number[0] + 1:  # else the step after it begins at its end
+    if arrays.last[0] != number[0] + 1:  # otherwise the step that starts at its end was reversed last
         evaluate_at(rhs, time, q, u, arrays.rate)
         find_half(rhs, False, time, h, q, u, arrays)
         copy_into(arrays.end, q)
@@ -237,7 +239,7 @@ def reverse_verlet(rhs, adjoint, drift, back, clock, number, y, arrays, weight):
 
 @pass_of
 def finish_verlet(adjoint, arrays, weight):
-    """Adds to the weights what is pending."""
+    """Add the pending derivatives to the weights."""
     weigh_at(adjoint, arrays.began[0], arrays.end, arrays.half, 1.0, arrays.pending)
     for k in range(arrays.pending.size):
         weight[k] += adjoint.by_q[k]
@@ -247,8 +249,8 @@ def finish_verlet(adjoint, arrays, weight):
 
 @pass_of
 def reverse_implicit_verlet(rhs, adjoint, solving, clock, y, arrays, weight):
-    """Weights (nq + nu,) of the state at the end of a step, in place, to those of its beginning; ``solving`` is an
-    adjoint whose derivatives by tables are thrown away."""
+    """Convert weights (nq + nu,) of the state at the end of a step into those at its start, in place; ``solving`` is an
+    adjoint whose derivatives with respect to tables are discarded."""
     nq, time, h = rhs.q.size, clock[0], clock[1]
     q, u, by_q, by_u, half = y[:nq], y[nq:], weight[:nq], weight[nq:], arrays.half
     evaluate_at(rhs, time, q, u, arrays.rate)
@@ -280,7 +282,8 @@ def reverse_implicit_verlet(rhs, adjoint, solving, clock, y, arrays, weight):
 
 @jit
 def change_at(tangent, by_q, by_u, rates):
-    """The change of the accelerations with those of places and speeds, at the state that has been found."""
+    """Compute the change of the accelerations due to changes of positions and speeds, at the state that has been
+    prepared."""
     copy_into(tangent.q_change, by_q)
     copy_into(tangent.u_change, by_u)
     run(tangent.code)
@@ -289,7 +292,7 @@ def change_at(tangent, by_q, by_u, rates):
 
 @jit
 def find_tangent(tangent, time, q, u):
-    """Finds what changes of the accelerations read at a state."""
+    """Prepare what changes of the accelerations read at a state."""
     tangent.time[0] = time
     copy_into(tangent.q, q)
     copy_into(tangent.u, u)
@@ -298,8 +301,8 @@ def find_tangent(tangent, time, q, u):
 
 @pass_of
 def change_verlet(rhs, tangent, reads, drift, on, clock, numbers, columns, y, changes, arrays, by_q, by_v):
-    """A step of the state y (nq + nu,) and its changes (parameters, nq + nu), in place; ``columns`` (parameters,
-    numbers) are changes of the tables' ``numbers``, where the tangent reads them."""
+    """Take a step of the state y (nq + nu,) and its changes (parameters, nq + nu), in place. ``columns`` (parameters,
+    numbers) are changes of the tables' ``numbers``, from which the tangent reads them."""
     nq, time, h = rhs.q.size, clock[0], clock[1]
     q, u, trial, rates = y[:nq], y[nq:], arrays.trial, arrays.rates
     evaluate_at(rhs, time, q, u, arrays.rate)

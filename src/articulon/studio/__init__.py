@@ -1,1 +1,1 @@
-"""What is drawn of a model in three dimensions, and the pages that show it."""
+"""Three-dimensional scenes of models, and the pages that show them."""

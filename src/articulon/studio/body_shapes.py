@@ -1,4 +1,4 @@
-"""The shapes that bodies have where nothing but their numbers is known: radii of what they carry, or their inertia."""
+"""Default shapes of bodies: radii from the sites that they carry, or solids from their inertia."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from articulon.model import Model
 from articulon.model.array_rotations import quaternions
 
 THINNEST = 0.07
-"""Of a solid: its least edge over its longest."""
+"""Least ratio of the shortest to the longest edge of a solid."""
 ROD = 0.35
-"""A solid whose two lesser edges are below this part of the longest is drawn round, as a rod."""
+"""A solid is drawn as a round rod if its two shorter edges are below this fraction of the longest."""
 ROUND = 0.8
-"""A solid whose least edge is above this part of the longest is drawn as a ball."""
+"""A solid is drawn as a ball if its shortest edge is above this fraction of the longest."""
 
 
 def site_radii(model: Model) -> np.ndarray:
-    """Radius of each site [length], shape (sites,): that by which it touches others, or else half the length σ of its
-    kind in a Lennard-Jones or a Weeks-Chandler-Andersen force; 0 where it has none, and for atoms, which are drawn by
-    their bonds."""
+    """Return the radius of each site [length], shape (sites,): its contact radius, or else half the length σ of its
+    kind in a Lennard-Jones or Weeks-Chandler-Andersen force. The radius is 0 if a site has neither, and for atoms,
+    which are drawn by their bonds."""
     sites = model.sites
     radii = np.array(sites.radius, dtype=float)
     for force in model.forces:
@@ -35,10 +35,10 @@ def site_radii(model: Model) -> np.ndarray:
 
 
 def solid_edges(model: Model, body: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Edges [length] (3,), the longest last, of the uniform box with the mass and the inertia of a body, and its frame
-    in the body's, Euler parameters (4,); None for a body without inertia.
+    """Return the edges [length] (3,), the longest last, of the uniform box with the mass and the inertia of a body, and
+    the orientation of the box in the body's frame, Euler parameters (4,); None for a body without inertia.
 
-    Moments I of a box with edges l are m/12 (l_y² + l_z²) and so on, so that l_x² = 6 (I_y + I_z − I_x)/m.
+    A box with edges l has the moments I_x = m/12 (l_y² + l_z²) and so on, so l_x² = 6 (I_y + I_z − I_x)/m.
     """
     mass = float(model.masses[body])
     xx, xy, xz, yy, yz, zz = model.inertias[body]
@@ -46,7 +46,7 @@ def solid_edges(model: Model, body: int) -> tuple[np.ndarray, np.ndarray] | None
     if mass <= 0.0 or moments[-1] <= 0.0:
         return None
     squares = 6.0 * (moments.sum() - 2.0 * moments) / mass
-    # Moments come in rising order and edges then in falling order: z is to be the longest.
+    # Moments are in ascending order and edges therefore in descending order; z must be the longest.
     edges, axes = np.sqrt(np.maximum(squares, 0.0))[::-1], axes[:, ::-1]
     if np.linalg.det(axes) < 0.0:
         axes = axes * np.array([-1.0, 1.0, 1.0])

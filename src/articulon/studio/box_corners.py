@@ -1,4 +1,4 @@
-"""The corners and edges of a box."""
+"""Corners and edges of a box."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from articulon.model.box import Box
 
 
 def box_corners(edges: np.ndarray, box: Box) -> np.ndarray:
-    """The eight corners of a box [length], shape (8, 3); bits of their number say along which edges they lie."""
+    """Return the eight corners of a box [length], shape (8, 3); bit k of a corner's index says whether it lies at the
+    far end of edge k."""
     bits = (np.arange(8)[:, None] >> np.arange(3)) & 1
     return np.asarray(np.array([float(x) for x in box.origin]) + bits @ edges)
 

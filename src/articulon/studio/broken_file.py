@@ -13,20 +13,20 @@ from articulon.studio.editing.case_document import CaseDocument
 from articulon.terminal import printable
 
 MOST_SHOWN = 100_000
-"""Characters of it that are shown."""
+"""Largest number of characters of the file that are shown."""
 
 
 class BrokenFile:
-    """In place of a case: its text, and what is wrong with it.
+    """Stand-in for a case: the text of the file, and the fault in it.
 
     Parameters
     ----------
     path
         The file.
     opened
-        Reads it as a document; raises CaseError while it is broken.
+        Function that reads the file as a document; raises CaseError while it is broken.
     reason
-        What that has said.
+        Message of that error.
     """
 
     def __init__(self, path: Path, opened: Callable[[], CaseDocument], reason: str) -> None:
@@ -45,17 +45,17 @@ class BrokenFile:
         raise CaseError(self.reason)
 
     def on_change(self, callback: Callable[[], Any]) -> None:
-        """See :class:`articulon.studio.case_source.CaseSource`; whoever shows it looks whether it is another one."""
+        """See :class:`articulon.studio.case_source.CaseSource`; does nothing, as the page polls :meth:`changed`."""
 
     @property
     def changed(self) -> bool:
-        """Whether the file is another one than before."""
+        """Return whether the file has changed since the last check."""
         stamp = self._stamp()
         changed, self._seen = stamp != self._seen, stamp
         return changed
 
     def mended(self) -> CaseDocument | None:
-        """The document, where there is one by now."""
+        """Return the document if the file can be read by now, else None."""
         try:
             return self._opened()
         except CaseError as error:
@@ -63,7 +63,7 @@ class BrokenFile:
             return None
 
     def box(self) -> str:
-        """The text with the numbers of its lines, for a page."""
+        """Return the text with line numbers, as HTML."""
         try:
             text = self.path.read_text(encoding="utf-8", errors="replace")
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Where a page has its case from."""
+"""Sources of the case that a page shows."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from articulon.cases.case import Case
 
 
 class CaseSource(Protocol):
-    """Gives a case, as it stands."""
+    """Source of a case, which may change."""
 
     def case(self) -> Case:
-        """The case; raises CaseError, with where its faults are, for one that is none yet."""
+        """Return the current case; raises CaseError, with the places of its faults, if it is invalid."""
         ...
 
     def on_change(self, callback: Callable[[], Any]) -> Any:
-        """Have somebody told when it has changed."""
+        """Register a function that is called after each change of the case."""
         ...
 
 
 class FixedCase:
-    """A case that stays as it is, as of a program that shows one.
+    """A case that does not change, such as one shown by a program.
 
     Parameters
     ----------
@@ -37,4 +37,4 @@ class FixedCase:
         return self._case
 
     def on_change(self, callback: Callable[[], Any]) -> None:
-        """See :class:`CaseSource`; it never does."""
+        """See :class:`CaseSource`; the case never changes."""

@@ -10,9 +10,9 @@ from matplotlib.colors import to_rgb
 from articulon.report import style
 
 CYCLE = (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE, style.SKY, style.VERMILION, style.OLIVE)
-"""Of bodies by their place in the tree, and of kinds of particles and grains."""
+"""Colours of bodies by their place in the tree, and of kinds of particles and grains."""
 SITES = (style.VERMILION, style.BLACK, style.GREEN, style.PURPLE, style.ORANGE, style.BLUE, style.SKY)
-"""Of kinds of sites without extent."""
+"""Colours of kinds of sites without extent."""
 ELEMENTS = {
     "C": "#6e6e6e",
     "H": "#e8e8e8",
@@ -21,37 +21,37 @@ ELEMENTS = {
     "S": style.ORANGE,
     "P": style.ORANGE,
 }
-"""Of atoms; others are green."""
+"""Colours of atoms by element; other elements are green."""
 
 
 def rgb(colour: str) -> np.ndarray:
-    """Red, green and blue, 0 to 255, shape (3,), uint8."""
+    """Return red, green and blue, 0 to 255, shape (3,), uint8."""
     return np.round(255.0 * np.array(to_rgb(colour))).astype(np.uint8)
 
 
 def cycled(numbers: Iterable[int] | np.ndarray, colours: tuple[str, ...] = CYCLE) -> np.ndarray:
-    """Colours in turn, one for each number, shape (n, 3), uint8."""
+    """Return a colour for each number, cycling through the palette, shape (n, 3), uint8."""
     table = np.stack([rgb(colour) for colour in colours])
     return np.asarray(table[np.asarray(numbers, dtype=np.int64) % len(colours)])
 
 
 JOINT, SPRING, EDGE = rgb(style.BLACK), rgb(style.VERMILION), rgb(style.GREY)
-"""Of the axes of joints, of springs, and of the edges of boxes."""
+"""Colours of the axes of joints, of springs, and of the edges of boxes."""
 FORCE = rgb(style.PURPLE)
-"""Of arrows of forces."""
+"""Colour of force arrows."""
 LOCKED = rgb("#c9ccd1")
-"""Of bodies that are locked to their parents."""
+"""Colour of bodies that are locked to their parents."""
 WALL = rgb("#b9c4cf")
-"""Of walls."""
+"""Colour of walls."""
 
 
 def linear(colour: np.ndarray | tuple[int, int, int]) -> np.ndarray:
-    """Colours of screens (sRGB) as amounts of light, in which the page takes those of batches and arrows."""
+    """Convert screen colours (sRGB) to linear intensities, which the page expects for batches and arrows."""
     c = np.asarray(colour) / 255.0
     light = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
     return np.round(255.0 * light).astype(np.uint8)
 
 
 def of_elements(symbols: Iterable[str]) -> np.ndarray:
-    """Those of atoms, by the symbols of their elements, shape (atoms, 3)."""
+    """Return the colours of atoms by the symbols of their elements, shape (atoms, 3)."""
     return np.array([rgb(ELEMENTS.get(symbol, CYCLE[2])) for symbol in symbols], dtype=np.uint8).reshape(-1, 3)

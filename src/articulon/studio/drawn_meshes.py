@@ -1,4 +1,4 @@
-"""Meshes from files as they are drawn: smooth but for their edges, and no finer than a page bears."""
+"""Meshes from files as they are drawn: smooth except at sharp edges, and no finer than a page can handle."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from articulon.studio.solids import Solids
 from articulon.studio.unit_meshes import Mesh
 
 MOST_TRIANGLES = 120_000
-"""Of all meshes of a model together: a page then is no larger than 5 MB."""
+"""Largest number of triangles of all meshes of a model together; it keeps a page below 5 MB."""
 SHARP = np.cos(np.radians(40.0))
-"""Where the normals of two triangles enclose more, there is an edge between them."""
+"""Cosine of the angle between the normals of two triangles beyond which their common edge is sharp."""
 FINEST = 256
-"""Cells along a mesh, at most, in which corners become one where it is too fine."""
+"""Largest number of cells along a mesh; the corners in one cell are merged if the mesh is too fine."""
 
 
 class MeshSolids(NamedTuple):
     """Instances of one mesh, each fixed on a body or on the ground."""
 
     mesh: Mesh
-    """The mesh, about the middle of its extent [length]."""
+    """Mesh, centred on the middle of its extent [length]."""
     half: np.ndarray
-    """Half of its extent along its axes [length], shape (3,)."""
+    """Half extents of the mesh along its axes [length], shape (3,)."""
     solids: Solids
-    """Where they are; their sizes are ones."""
+    """Poses of the instances; their sizes are ones."""
 
 
 def drawn(vertices: np.ndarray, triangles: np.ndarray, most: int) -> tuple[Mesh, np.ndarray, np.ndarray]:
-    """A mesh of about ``most`` triangles or fewer about the middle of its extent, that middle [length] (3,), and half
-    of the extent (3,)."""
+    """Return a mesh of at most about ``most`` triangles, centred on the middle of its extent, that middle [length]
+    (3,), and the half extents (3,)."""
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     middle, half = 0.5 * (low + high), 0.5 * (high - low)
     places, corner = np.unique(vertices - middle, axis=0, return_inverse=True)
@@ -47,8 +47,8 @@ def drawn(vertices: np.ndarray, triangles: np.ndarray, most: int) -> tuple[Mesh,
 def _coarser(
     places: np.ndarray, triangles: np.ndarray, extent: np.ndarray, cells: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The mesh whose corners are the middles of those that lie in one cell of a lattice of so many along the longest
-    extent [length] (3,), without the triangles that have no area then."""
+    """Merge the corners of a mesh that lie in the same cell of a lattice with ``cells`` cells along the longest extent
+    [length] (3,) into their mean, and drop triangles that have no area then."""
     edge = float(extent.max()) / cells or 1.0
     _, cell = np.unique(np.floor(places / edge), axis=0, return_inverse=True)
     cell = cell.reshape(-1)
@@ -57,23 +57,24 @@ def _coarser(
     met = cell[triangles]
     a, b, c = met.T
     met = met[(a != b) & (b != c) & (c != a)]
-    # Two sheets of a thin part may fall onto each other: one of them is enough.
+    # Two sheets of a thin part may coincide; one of them is enough.
     _, first = np.unique(np.sort(met, axis=1), axis=0, return_index=True)
     return middles, met[np.sort(first)]
 
 
 def smooth(places: np.ndarray, triangles: np.ndarray) -> Mesh:
-    """A mesh in which triangles share corners where the surface is smooth, and have their own along edges.
+    """Return a mesh whose triangles share corners where the surface is smooth and have separate corners along sharp
+    edges.
 
-    Pages light a surface by the mean of the normals about each corner. Corners of two triangles are one where the two
-    share a side and enclose less than the angle of an edge, or where others do in between.
+    Pages shade a surface by the mean of the normals about each corner. Two triangles share a corner if they share a
+    side and the angle between them is less than that of a sharp edge, or if a chain of such triangles connects them.
     """
     a, b, c = (places[triangles[:, k]] for k in range(3))
     normals = np.cross(b - a, c - a)
     sizes = np.linalg.norm(normals, axis=1)
     triangles, normals = triangles[sizes > 0.0], normals[sizes > 0.0] / sizes[sizes > 0.0, None]
     count = len(triangles)
-    # A side is seen from both triangles; its ends are corners number 3 t + k.
+    # A side appears in both of its triangles; its ends are corners number 3 t + k.
     ends = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2)
     numbered = np.arange(3 * count).reshape(-1, 3)
     corners = np.stack([numbered, np.roll(numbered, -1, axis=1)], axis=2).reshape(-1, 2)

@@ -1,4 +1,4 @@
-"""The energies of a run beside its frames, with a mark at the frame that is shown."""
+"""Plot of the energies of a run beside its frames, with a mark at the frame on show."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     import viser
 
 MOST_POINTS = 400
-"""Of a line: more are not seen in a plot of this size, and would have to be sent again with each frame."""
+"""Largest number of points of a line; more are invisible at this size, and all are sent again with each frame."""
 ASPECT = 1.5
-"""Width of the plot over its height."""
+"""Ratio of the plot's width to its height."""
 
 
 class EnergyPlot:
-    """A plot of the kinetic energy, that of the conservative forces since the start, and their sum.
+    """Plot of the kinetic energy, the change of the potential energy since the start, and their sum.
 
     Parameters
     ----------
     gui
-        Where it is added.
+        Page to which it is added.
     frames
-        Those of the run.
+        Frames of the run.
     """
 
     def __init__(self, gui: viser.GuiApi, frames: RunFrames) -> None:
@@ -52,7 +52,7 @@ class EnergyPlot:
         )
 
     def _take(self) -> None:
-        """The lines, from the frames that there are."""
+        """Compute the lines from the available frames."""
         run = self._frames.run
         count = len(self._frames)
         self._numbers = np.unique(np.linspace(0, count - 1, MOST_POINTS).round().astype(int))
@@ -63,7 +63,7 @@ class EnergyPlot:
         self._lines = tuple(np.asarray(line, dtype=float)[self._numbers] for line in lines)
 
     def _scales(self) -> Any:
-        """What the axes show; the page finds none by itself where a mark stands at one place alone."""
+        """Return the ranges of the axes; the page finds none itself if a mark has only one point."""
         values = np.concatenate(self._lines[1:])
         values = values[np.isfinite(values)] if np.isfinite(values).any() else np.zeros(1)
         low, high = float(values.min()), float(values.max())
@@ -71,7 +71,7 @@ class EnergyPlot:
         return {"x": {"time": False}, "y": {"range": (low - margin, high + margin)}}
 
     def _data(self, number: int) -> tuple[np.ndarray, ...]:
-        """The lines, and the mark on that of the sum."""
+        """Return the lines, and the mark on the line of the sum."""
         mark = np.full(len(self._numbers), np.nan)
         at = int(np.searchsorted(self._numbers, number, side="right")) - 1
         mark[at] = self._lines[3][at]
@@ -82,7 +82,7 @@ class EnergyPlot:
         self._plot.data = self._data(number)
 
     def look_again(self, number: int) -> None:
-        """Draw the frames that have come since, with the mark at one."""
+        """Draw the frames that have been added since, with the mark at the given one."""
         self._take()
         self._plot.scales = self._scales()
         self.show(number)

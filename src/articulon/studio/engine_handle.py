@@ -1,4 +1,4 @@
-"""The engine as the pages' process has it: a process of its own that runs a case into a folder."""
+"""Handle of the engine in the pages' process: a separate process that runs a case into a folder."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ from articulon.studio.force_arrows import MOST
 from articulon.studio.pose_exchange import FrameForm, Look, PoseExchange
 
 PATIENCE = 60.0
-"""For how long an engine that is asked to stop may write its checkpoint before it is ended [s]."""
+"""Time for an engine that is asked to stop to write its checkpoint before it is killed [s]."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What an engine is to do."""
+    """Task of an engine."""
 
     case: Case
-    """What is run, as it stands."""
+    """Case that is run, as it is in memory."""
     model: Model
-    """What it describes."""
+    """Model that the case describes."""
     folder: Path
-    """Of the run."""
+    """Folder of the run."""
     resume: bool = False
-    """Whether the folder holds the run, which goes on."""
+    """Whether to continue the run in the folder."""
     rate: float | None = None
-    """Simulated time in a second [time]; None for as fast as possible."""
+    """Simulated time per second [time]; None for as fast as possible."""
     waits: bool = False
-    """Whether it waits before its first step."""
+    """Whether to wait before the first step."""
 
 
 class Engine:
-    """A process that does a job. It hears of no signal that the terminal sends, and ends by itself, its state saved,
-    when this process is gone.
+    """A process that carries out a job. It receives no signals from the terminal. When the pages' process is gone, it
+    saves its state and ends by itself.
 
     Parameters
     ----------
     job
-        What it is to do.
+        Task of the engine.
     """
 
     def __init__(self, job: Job) -> None:
@@ -58,7 +58,7 @@ class Engine:
         os.set_inheritable(its.fileno(), True)
         command = [
             sys.executable,
-            "-P",  # what lies in the current folder is not ours, and nobody has allowed it to run
+            "-P",  # code in the current folder is not ours, and nobody has allowed it to run
             "-m",
             "articulon.studio.engine_program",
             str(its.fileno()),
@@ -86,22 +86,22 @@ class Engine:
 
     @property
     def process_id(self) -> int:
-        """Number of the process."""
+        """Process ID."""
         return self._process.pid
 
     @property
     def ended(self) -> bool:
-        """Whether the process is gone and all that it said has been heard."""
+        """Whether the process is gone and all its messages have been read."""
         return self._ended
 
     def tell(self, kind: str, **what: Any) -> None:
-        """Tell it to ``pause``, ``go``, ``step``, go at a ``speed`` (``rate``), ``pull`` or ``let_go``, or whether
-        anybody has it ``watch``ed."""
+        """Tell the engine to ``pause``, ``go``, ``step``, run at a ``speed`` (``rate``), ``pull`` or ``let_go``, or
+        whether anybody is watching (``watch``)."""
         self._link.say(kind, **what)
 
     def heard(self) -> list[dict[str, Any]]:
-        """What it has said since; at last ``{"kind": "gone", "error": ...}``, the error being None unless the process
-        was ended by something else than its run."""
+        """Return the messages since the last call. The final one is ``{"kind": "gone", "error": ...}``, whose error is
+        None unless something other than the run has ended the process."""
         said = self._link.hear()
         if not self._ready and said:
             self._ready = True
@@ -114,21 +114,21 @@ class Engine:
         return said
 
     def latest(self) -> Look | None:
-        """The state that it shows, if that is another one than before."""
+        """Return the latest state, if it is new."""
         found = self._poses.latest(self._seen)
         if found is not None:
             self._seen = found.number
         return found
 
     def stop(self) -> None:
-        """Ask it to save its state and end, as Ctrl-C does; also while kernels are compiled, when it hears nothing
-        else. One that is being loaded would not know what to do with a signal."""
+        """Ask the engine to save its state and end, as Ctrl-C does. This works even while kernels are compiled, when it
+        reads no messages. A process that is still loading could not handle a signal."""
         self._stopping = True
         if self._ready and self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
 
     def close(self, patience: float = PATIENCE) -> list[dict[str, Any]]:
-        """Stop it, and wait until it is gone; what it said on its way."""
+        """Stop the engine and wait until it is gone; return its last messages."""
         self.stop()
         said, end = [], time.monotonic() + patience
         while not self._ended and time.monotonic() < end:
@@ -143,7 +143,7 @@ class Engine:
 
 
 def frame_form(case: Case, model: Model) -> FrameForm:
-    """What the page needs of a frame."""
+    """Return the layout of frames that the page needs."""
     locks = case.adaptive is not None and bool(case.adaptive.on)
     state = model.nq + model.nu if model.bodies <= MOST else 0
     return FrameForm(model.bodies, model.box is not None, model.nq if model.modes else 0, locks, state)

@@ -1,5 +1,6 @@
-"""What the page's process and the engine's say to each other: one JSON object after another through a socket, none of
-which anybody waits for."""
+"""Connection between the page's process and the engine's: JSON objects through a socket, for which neither side
+waits.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +12,13 @@ import time
 from typing import Any
 
 MOST_WAITING = 4_000_000
-"""Of what has been said and not been heard yet [bytes]; more is kept only of what must be heard."""
+"""Limit of unread data [bytes]; beyond it only messages that must be heard are kept."""
 _HEAD = 4
 _PIECE = 1 << 16
 
 
 class Link:
-    """One end of the line. Its methods may be called from several threads.
+    """One end of the connection. Its methods may be called from several threads.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ class Link:
         """Whether the other end is gone."""
 
     def say(self, kind: str, /, *, must: bool = True, **what: Any) -> None:
-        """Say something without waiting for anybody to hear it; left out where much is waiting, unless it ``must`` be
+        """Send a message without waiting for the receiver. It is dropped if much is unread, unless it ``must`` be
         heard."""
         text = json.dumps({"kind": kind, **what}).encode()
         with self._lock:
@@ -54,7 +55,8 @@ class Link:
             del self._waiting[:sent]
 
     def hear(self, patience: float = 0.0) -> list[dict[str, Any]]:
-        """What the other end has said, after some time at most [s]; ``closed`` tells whether it is gone."""
+        """Return the messages of the other end, waiting for at most ``patience`` [s]; ``closed`` tells whether it is
+        gone."""
         try:
             ready, _, _ = select.select([self._end], [], [], patience)
         except (OSError, ValueError):
@@ -86,7 +88,7 @@ class Link:
         return found
 
     def finish(self, patience: float) -> None:
-        """Wait until all that has been said is on its way, some time at most [s]."""
+        """Wait until all messages have been sent, for at most ``patience`` [s]."""
         end = time.monotonic() + patience
         while self._waiting and not self.closed and time.monotonic() < end:
             select.select([], [self._end], [], 0.05)
@@ -94,6 +96,6 @@ class Link:
                 self._send()
 
     def close(self) -> None:
-        """End the line."""
+        """Close the connection."""
         self.closed = True
         self._end.close()

@@ -1,7 +1,7 @@
 """The process that runs a case for the pages: ``python -m articulon.studio.engine_program LINE POSES``.
 
-Both are descriptors that it inherits. It begins when it is told which case, and ends with the run, or when nobody is
-left on the line.
+Both arguments are inherited file descriptors. The process starts when it receives the case, and ends with the run or
+when the connection is closed.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from articulon.studio.engine_steering import EngineSteering
 from articulon.studio.pose_exchange import FrameForm, PoseExchange
 
 PATIENCE = 30.0
-"""For how long it waits to be told which case, and for its last words to be heard [s]."""
+"""How long it waits for the case, and for its last messages to be read [s]."""
 
 
 class LinkProgress:
-    """Tells the pages' process what a run says."""
+    """Forwards the progress and messages of a run to the pages' process."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
@@ -45,8 +45,8 @@ class LinkProgress:
         self._link.say("message", text=text)
 
     def update(self, time: float, step: float, steps: int) -> None:
-        """See :class:`articulon.simulation.run_request.Progress`; between chunks the pages are told by
-        :class:`EngineSteering`."""
+        """See :class:`articulon.simulation.run_request.Progress`; between chunks :class:`EngineSteering` informs the
+        pages."""
 
     def finish(self, text: str = "") -> None:
         """See :class:`articulon.simulation.run_request.Progress`."""
@@ -55,13 +55,13 @@ class LinkProgress:
 
 
 def case_of(job: dict[str, Any]) -> Case:
-    """The case that is to be run, as it stands: no file of it is read again."""
+    """Return the case to be run, as it was sent: none of its files is read again."""
     return resolve(parsed(job["toml"]), job["source"], job["name"], {}, job["allow_code"])
 
 
 def first_words(link: Link, patience: float) -> list[dict[str, Any]]:
-    """What is said first, however many pieces it comes in; nothing where the line is closed before, or after some time
-    [s]."""
+    """Return the first messages, even if they arrive in pieces; empty if the connection closes before, or after a
+    timeout [s]."""
     end = time.monotonic() + patience
     said: list[dict[str, Any]] = []
     while not said and not link.closed and time.monotonic() < end:
@@ -70,7 +70,7 @@ def first_words(link: Link, patience: float) -> list[dict[str, Any]]:
 
 
 def serve(link: Link, descriptor: int) -> None:
-    """Run the case that the line tells of."""
+    """Run the case that is received through the link."""
     link.say("ready")
     said = first_words(link, PATIENCE)
     if not said:
@@ -101,7 +101,7 @@ def serve(link: Link, descriptor: int) -> None:
     except OSError as failure:
         error = ": ".join(str(part) for part in (failure.filename, failure.strerror or failure) if part)
     except Exception:
-        # Nobody reads this process's own output: an error that nobody foresaw is told on the page, too.
+        # Nobody reads this process's own output, so unexpected errors are also reported on the page.
         error = traceback.format_exc()
     steering.last_look()
     summary = None
@@ -123,9 +123,9 @@ def _report(link: Link, folder: Path) -> None:
 
 
 def main(line: int, poses: int) -> None:
-    """The process."""
+    """Run the process."""
     with suppress(AttributeError):
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a terminal that is closed ends the studio, which ends this
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # closing the terminal ends the studio, which ends this process
     link = Link(socket.socket(fileno=line))
     try:
         serve(link, poses)
@@ -134,7 +134,7 @@ def main(line: int, poses: int) -> None:
         link.finish(1.0)
     finally:
         link.close()
-    # Threads of libraries are not waited for.
+    # Do not wait for threads of libraries.
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)

@@ -1,4 +1,4 @@
-"""Springs by which the pages pull on bodies: the engine's side."""
+"""Springs by which pages pull on bodies: the engine's side."""
 
 from __future__ import annotations
 
@@ -23,22 +23,23 @@ from articulon.simulation.recorder import Recorder
 from articulon.studio.engine_link import Link
 
 PERIODS = 10.0
-"""Of the free swinging of a tree on the spring in the time of a run: a pull is felt at the pace at which it is seen."""
+"""Number of periods of a tree that swings freely on the spring during a run, so that a pull acts at the pace of the
+display."""
 FEWEST_STEPS = 100
-"""Of a period: what the spring adds then bounds no step."""
+"""Smallest number of steps in a period of the spring, so that the spring does not limit the step."""
 
 
 class EnginePulls:
-    """Pulls on bodies of a run, by a spring that is added to its model when somebody first pulls.
+    """Pulls on bodies of a run, by a spring that is added to its model at the first pull.
 
-    While nobody pulls, the run is taken by the same compiled steps as any other.
+    While nobody pulls, the run uses the same compiled steps as any other run.
 
     Parameters
     ----------
     link
-        The line to the page's process, for what is refused.
+        Connection to the page's process, for refusals.
     folder
-        Of the run, where the pulls are recorded.
+        Folder of the run, where the pulls are recorded.
     """
 
     def __init__(self, link: Link, folder: Path) -> None:
@@ -53,16 +54,16 @@ class EnginePulls:
 
     @property
     def pulling(self) -> bool:
-        """Whether somebody pulls."""
+        """Whether somebody is pulling."""
         return self._row is not None
 
     def ask(self, what: dict[str, Any] | None) -> None:
-        """A page asks for a pull: ``body``, its number; ``point`` in its frame and ``target`` in the world [length];
+        """Take a request for a pull: ``body``, its number; ``point`` in its frame and ``target`` in the world [length];
         ``strength``, 1 for the usual. None lets go."""
         self._asked, self._new = what, True
 
     def apply(self, recorder: Recorder, chunks: Chunks) -> None:
-        """Do what has been asked for since the last chunk."""
+        """Carry out the requests since the last chunk."""
         if not self._new:
             return
         self._new = False
@@ -77,7 +78,7 @@ class EnginePulls:
             self.link.say("refused", text=f"this run cannot be pulled on: {error}")
 
     def let_go(self, recorder: Recorder, chunks: Chunks) -> None:
-        """The run goes on as if there had never been a spring."""
+        """Continue the run without the spring."""
         if self._row is None or self._plain is None:
             return
         state = recorder.state
@@ -119,14 +120,14 @@ class EnginePulls:
     def _constants(
         self, prepared: Prepared, state: State, body: int, point: np.ndarray, strength: float
     ) -> tuple[float, float]:
-        """Stiffness and damping, the same for as long as somebody holds on to a point."""
+        """Return stiffness and damping, which are fixed while somebody holds a point."""
         held = body, *point.tolist(), strength
         if self._held is None or self._held[0] != held:
             self._held = held, spring_constants(prepared, state, body, point, strength)
         return self._held[1]
 
     def _with_spring(self, recorder: Recorder) -> tuple[Prepared, Pull]:
-        """The run with the spring in its model, and the spring's numbers."""
+        """Return the run with the spring in its model, and the spring's numbers."""
         if self._refused is not None:
             raise ArticulonError(self._refused)
         if self._pulled is None:
@@ -141,8 +142,8 @@ class EnginePulls:
 
 
 def with_spring(plain: Prepared, state: State) -> tuple[Prepared, Pull]:
-    """A run with a spring in its model, and the spring's numbers; raises ArticulonError where its steps cannot have
-    one. Frames hold the same observables as before."""
+    """Return a run with a spring in its model, and the spring's numbers. Raises ArticulonError if its steps cannot
+    include one. Frames keep the same observables."""
     model = replace(plain.model, forces=(*plain.model.forces, SpringPull()))
     found = prepare(plain.case, plain.threshold, plain.windows, model)
     check_same_state(state, blank_state(found))
@@ -153,11 +154,11 @@ def with_spring(plain: Prepared, state: State) -> tuple[Prepared, Pull]:
 def spring_constants(
     prepared: Prepared, state: State, body: int, point: np.ndarray, strength: float
 ) -> tuple[float, float]:
-    """Stiffness and damping of the spring on a point of a body [force/length, force time/length].
+    """Return stiffness and damping of the spring on a point of a body [force/length, force time/length].
 
-    The tree of the body would swing on it in a tenth of the run, times the root of 1/strength, damped critically; but
-    what moves most easily at the point in a hundred steps at least, so that no step becomes too long. There is no
-    damping where inertia is left out.
+    The tree of the body has a period of a tenth of the run on the spring, times the root of 1/strength, with critical
+    damping. The smallest effective mass at the point has a period of at least a hundred steps, so that the step is not
+    too long for the spring. Without inertia there is no damping.
     """
     model, step = prepared.model, prepared.observer.fixed_step or float(state.step[0])
     slowest = 2.0 * np.pi * PERIODS * np.sqrt(strength) / float(prepared.case.run.duration)
@@ -169,9 +170,9 @@ def spring_constants(
 
 
 def effective_mass(model: Model, q: np.ndarray, body: int, point: np.ndarray) -> float:
-    """By what mass a force on a point of a body is resisted at least, whatever its direction [mass].
+    """Return the smallest effective mass that resists a force on a point of a body, over all directions [mass].
 
-    A unit force gives the joint speeds the rates u̇, and the point the acceleration u̇ᵀ M u̇ = 2 T(u̇) along the force.
+    A unit force gives the joint speeds rates u̇, and the point an acceleration u̇ᵀ M u̇ = 2 T(u̇) along the force.
     """
     _, rotations = poses_at(model, q)
     arm = matrices(rotations[body][None])[0] @ point
@@ -186,7 +187,7 @@ def effective_mass(model: Model, q: np.ndarray, body: int, point: np.ndarray) ->
 
 
 def tree_mass(model: Model, body: int) -> float:
-    """Mass of the tree that a body belongs to [mass]."""
+    """Return the mass of the tree that a body belongs to [mass]."""
     root = np.arange(model.bodies)
     for k in np.flatnonzero(model.parents >= 0).tolist():
         root[k] = root[model.parents[k]]
@@ -194,9 +195,9 @@ def tree_mass(model: Model, body: int) -> float:
 
 
 def check_same_state(state: State, other: State) -> None:
-    """Raises ArticulonError where a state of a run is none of the run with a spring."""
+    """Raise ArticulonError if the state of a run does not fit the run with a spring."""
     mine, others = state.arrays(), other.arrays()
-    # How many contacts there are changes from step to step.
+    # The number of contacts changes from step to step.
     wrong = [name for name in mine if not name.startswith("contacts.") and mine[name].shape != others[name].shape]
     if wrong:
         raise ArticulonError(

@@ -1,4 +1,4 @@
-"""The engine's side of a page: what it does between the chunks of a run."""
+"""The engine's side of a page: its work between the chunks of a run."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from articulon.studio.run_frames import locked_bodies
 from articulon.studio.stage import Frame
 
 RATE = 60.0
-"""How often a page is shown something new at most [1/s]."""
+"""Largest rate at which a page is updated [1/s]."""
 SHARE = 0.02
-"""Of the run's time that looking takes at most, and what goes by between chunks."""
+"""Largest share of the run's time for showing states and other work between chunks."""
 TOLD = 0.1
-"""How often it is told how far the run has come [s]."""
+"""Interval between reports of the run's progress [s]."""
 NAP = 0.02
-"""How long a run that waits does so before it listens again [s]."""
+"""Interval at which a waiting run reads messages [s]."""
 OFTEN = 64
-"""After how many chunks it is measured again what one costs."""
+"""Number of chunks after which the cost of a chunk is measured again."""
 BEHIND = 0.25
-"""A run that cannot keep up with a speed for longer than this begins to count anew [s]."""
+"""Delay behind the requested speed beyond which the clock is restarted [s]."""
 
 
 class EngineSteering:
-    """Has control between chunks: hears what the pages ask for, and shows them the state.
+    """Takes control between chunks: carries out requests of the pages, and shows them the state.
 
     Parameters
     ----------
     link
-        The line to the page's process.
+        Connection to the page's process.
     poses
-        Where it is shown the state.
+        Shared memory through which the page sees the state.
     pulls
         Springs by which pages pull on bodies.
     rate
-        Simulated time in a second [time]; None for as fast as possible.
+        Simulated time per second [time]; None for as fast as possible.
     waits
         Whether the run waits before its first step.
     """
@@ -65,7 +65,7 @@ class EngineSteering:
         self._begin_counting()
 
     def _begin_counting(self) -> None:
-        """The run goes on from here by the clock."""
+        """Restart the clock of the requested speed."""
         self._origin: tuple[float, float] | None = None
         self._before: tuple[float, float] | None = None
         self._factor: float | None = None
@@ -74,7 +74,7 @@ class EngineSteering:
         """See :class:`articulon.simulation.steering.Steering`."""
         if self._recorder is None:
             self.link.say("observables", dimensions=recorder.prepared.observer.dimensions)
-        elif self._single:  # and the step has been taken
+        elif self._single:  # the step has been taken
             self._single, self.waits = False, True
         self._recorder = recorder
         self._listen()
@@ -84,7 +84,7 @@ class EngineSteering:
         self._pace(chunks)
 
     def _wait(self, recorder: Recorder, interruption: Interruption) -> None:
-        """Until the run may go on."""
+        """Wait until the run may continue."""
         began = time.monotonic()
         while not interruption.requested:
             ahead = self._ahead(float(recorder.state.time[0]))
@@ -100,7 +100,7 @@ class EngineSteering:
         self.idle_seconds += time.monotonic() - began
 
     def _ahead(self, now: float) -> float:
-        """By how much the run is ahead of the speed that is asked for [s]."""
+        """Return how far the run is ahead of the requested speed [s]."""
         if self.rate is None:
             return 0.0
         clock = time.monotonic()
@@ -112,11 +112,12 @@ class EngineSteering:
         return ahead
 
     def _pace(self, chunks: Chunks) -> None:
-        """How many steps come next: as many as go by between two looks, and as leave little time beside them."""
+        """Set the number of steps of the next chunk: those between two updates of the page, and enough to keep the
+        share of other work small."""
         recorder = self._recorder
         assert recorder is not None
         if self._chunks % OFTEN == 0:
-            # Each chunk begins with a copy of the state, which large models feel.
+            # Each chunk starts with a copy of the state, which is costly for large models.
             began = time.thread_time()
             recorder.state.copy()
             self._copying = time.thread_time() - began
@@ -135,11 +136,11 @@ class EngineSteering:
         for said in self.link.hear(patience):
             self.obey(said)
         if self.link.closed:
-            # Nobody is left to go on for: what has been computed is made safe, as after Ctrl-C.
+            # Nobody is watching any more: save the results, as after Ctrl-C.
             ask_runs_to_stop()
 
     def obey(self, said: dict[str, Any]) -> None:
-        """Do what the pages ask for, from the next chunk on."""
+        """Carry out a request of the pages, from the next chunk on."""
         match said["kind"]:
             case "pause":
                 self.waits = True
@@ -160,7 +161,7 @@ class EngineSteering:
                 self.pulls.ask(None)
 
     def _show(self) -> None:
-        """What is new: the frame that has been kept, the state, and how far the run has come."""
+        """Show what is new: the latest kept frame, the state, and the progress of the run."""
         recorder = self._recorder
         assert recorder is not None
         if recorder.frames != self._frames and recorder.latest is not None:
@@ -173,9 +174,9 @@ class EngineSteering:
         self._tell(TOLD)
 
     def look(self, recorder: Recorder) -> None:
-        """Show the pages the state."""
+        """Show the state to the pages."""
         steps = int(recorder.state.counters[STEPS])
-        # What other programs take meanwhile is not its cost.
+        # Thread time excludes the time taken by other programs.
         began = time.thread_time()
         model, state, form = recorder.prepared.model, recorder.state, self.poses.form
         positions, rotations = poses_at(model, state.q)
@@ -212,7 +213,7 @@ class EngineSteering:
         )
 
     def last_look(self) -> None:
-        """Show how the run has ended."""
+        """Show the final state of the run."""
         if self._recorder is not None:
             self._told = -np.inf
             self._show()

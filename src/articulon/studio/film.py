@@ -1,4 +1,4 @@
-"""A run as a film: MP4 or GIF, by FFmpeg and Pillow."""
+"""A run as a film: MP4 by FFmpeg, or GIF by Pillow."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from articulon.studio.scene import scene_of
 from articulon.studio.stage import stage_of
 
 FORMATS = (".mp4", ".gif")
-"""What names of files end in."""
+"""Suffixes of file names."""
 RATES = {".mp4": 30, ".gif": 20}
-"""Pictures in a second."""
+"""Frames per second."""
 SIZES = {".mp4": (1280, 720), ".gif": (640, 360)}
-"""Width and height of a picture [pixels]."""
+"""Width and height of the film [pixels]."""
 QUALITY = 8
-"""Of ten, as FFmpeg's users count."""
+"""Quality on FFmpeg's scale to ten."""
 
 
 def write_film(frames: RunFrames, file: Path, numbers: list[int], shown: Callable[[int, int], None] | None) -> None:
-    """Write a film of some frames of a run, at equal intervals of simulated time; it takes ten seconds at most.
+    """Write a film of some frames of a run, at equal intervals of simulated time; it lasts ten seconds at most.
 
     Parameters
     ----------
     frames
-        Those of the run.
+        Frames of the run.
     file
         A new file, ``.mp4`` or ``.gif``.
     numbers
-        The frames that it shows.
+        Numbers of the frames that it shows.
     shown
-        Told how many pictures are drawn, and of how many; None for nobody.
+        Function that is called with the number of pictures drawn and their total; or None.
 
     Raises
     ------
     ArticulonError
-        For another ending, where pyvista or imageio's FFmpeg is not installed, and for a file that cannot be written.
+        For another suffix, if pyvista or imageio's FFmpeg is not installed, and for a file that cannot be written.
     """
     ending = file.suffix.lower()
     if ending not in FORMATS:
@@ -59,16 +59,16 @@ def write_film(frames: RunFrames, file: Path, numbers: list[int], shown: Callabl
 
 
 def spread(times: np.ndarray, numbers: list[int], most: int) -> list[int]:
-    """So many frames at most, at equal intervals of time, as a film shows them.
+    """Select at most ``most`` frames at equal intervals of time, for a film.
 
     Parameters
     ----------
     times
-        Of all frames, rising [time], shape (frames,).
+        Times of all frames, ascending [time], shape (frames,).
     numbers
-        The frames that are chosen from.
+        Numbers of the frames to choose from.
     most
-        How many pictures there are at most; fewer frames are each shown once.
+        Largest number of pictures; fewer frames are each shown once.
     """
     if len(numbers) <= most:
         return numbers

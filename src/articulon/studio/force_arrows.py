@@ -1,4 +1,4 @@
-"""Arrows of the forces on bodies, at the frame of a run that is shown."""
+"""Arrows of the forces on bodies, at the frame of a run that is on show."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
     import viser
 
 MOST = 2_000
-"""Bodies of a model whose forces are drawn."""
+"""Largest number of bodies of a model whose forces are drawn."""
 LONGEST = 0.2
-"""Of an arrow, by the size of all that is shown, for the strongest force in some frames."""
+"""Length of the longest arrow, as a fraction of the size of the scene, for the strongest force in some frames."""
 LOOKED_AT = 8
-"""Frames in which that is looked for."""
+"""Number of frames in which the strongest force is searched."""
 SHORTEST = 0.01
-"""Of an arrow, by the longest: weaker forces are not drawn."""
+"""Length of the shortest arrow that is drawn, as a fraction of the longest."""
 
 
 class ForceArrows:
-    """Arrows from the centres of mass of bodies, along the sum of the forces on each but those of joints.
+    """Arrows from the centres of mass of bodies, along the total force on each except joint forces.
 
     Parameters
     ----------
     server
-        Where they are shown.
+        Server of the page.
     scene
-        In which they stand.
+        Scene that contains them.
 
     Attributes
     ----------
     strongest
-        The force that has the longest arrow [force]; 0 until one is known.
+        Force with the longest arrow [force]; 0 until one is known.
     """
 
     def __init__(self, server: viser.ViserServer, scene: ViserScene) -> None:
@@ -48,12 +48,12 @@ class ForceArrows:
         self.strongest = 0.0
 
     def look_at(self, frames: Iterable[Frame]) -> None:
-        """Have arrows be to a scale at which the strongest force in some frames fits.
+        """Set the scale of the arrows from the strongest force in some frames.
 
         Raises
         ------
         ArticulonError
-            For forces that cannot be evaluated: functions of a user that the run may not load, say.
+            For forces that cannot be evaluated, such as a user's functions that the run may not load.
         """
         for frame in frames:
             self._take(self._forces(frame))
@@ -63,19 +63,19 @@ class ForceArrows:
         self.strongest = max(self.strongest, float(found[np.isfinite(found)].max(initial=0.0)))
 
     def show(self, frame: Frame, *, rescales: bool = False) -> None:
-        """Draw those of a frame; none where its state is not known.
+        """Draw the arrows of a frame; none if its state is not known.
 
         Parameters
         ----------
         frame
             The frame.
         rescales
-            Whether the scale changes where a force is the strongest so far.
+            Whether the scale is changed if a force is the strongest so far.
 
         Raises
         ------
         ArticulonError
-            As :meth:`look_at`.
+            As :meth:`look_at` does.
         """
         forces = self._forces(frame)
         if rescales:
@@ -94,7 +94,7 @@ class ForceArrows:
             self._handle.points = points
 
     def _arrows(self, frame: Frame, forces: np.ndarray) -> np.ndarray:
-        """Their ends on the page at a frame, from tail to tip, shape (arrows, 2, 3)."""
+        """Return the ends of the arrows on the page, from tail to tip, shape (arrows, 2, 3)."""
         along = (LONGEST * SIZE / self.strongest if self.strongest > 0.0 else 0.0) * forces
         seen = np.linalg.norm(along, axis=1) > SHORTEST * LONGEST * SIZE
         turns = matrices(frame.rotations[seen])
@@ -109,12 +109,13 @@ class ForceArrows:
         return forces_on_bodies(model, frame.state[: model.nq], frame.state[model.nq :], frame.time)
 
     def hide(self) -> None:
-        """Take them off the page."""
+        """Remove the arrows from the page."""
         if self._handle is not None:
             self._handle.remove()
             self._handle = None
 
 
 def some_numbers(count: int) -> list[int]:
-    """Some of so many frames, from the first to the last, in which the strongest force is looked for."""
+    """Return the numbers of some of ``count`` frames, from the first to the last, for the search of the strongest
+    force."""
     return [int(k) for k in np.unique(np.linspace(0, count - 1, min(count, LOOKED_AT)).round())]

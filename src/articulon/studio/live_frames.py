@@ -1,4 +1,4 @@
-"""The frames that a page keeps of a run as it goes on: as many as have room, equally far apart."""
+"""Frames that a page keeps of a running simulation: as many as fit, equally spaced in time."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ import numpy as np
 from articulon.studio.stage import Frame
 
 ROOM = 128_000_000
-"""Of all frames that are kept [bytes]."""
+"""Memory for all frames that are kept [bytes]."""
 MOST_FRAMES = 4_000
-"""More than a slider tells apart."""
+"""Largest number of frames; a slider cannot distinguish more."""
 LARGE = ROOM // MOST_FRAMES
-"""State that would leave room for fewer frames: of those before the last it is not kept [bytes]."""
+"""Size of a state above which fewer frames would fit; such a state is kept only for the last frame [bytes]."""
 
 SLACK = 1.0 - 1e-6
-"""Of the distance between frames, for rounding."""
+"""Tolerance for rounding, as a factor of the distance between frames."""
 FEW = 20
-"""From which the size of what is shown is told."""
+"""Number of frames from which the size of the scene is determined."""
 
 
 class LiveFrames:
-    """Frames in the order of their times. Where they have no more room, every second one is left out, and those that
-    follow are kept as far apart as the rest: the folder of the run has all of its own.
+    """Frames in the order of their times. When they no longer fit, every second one is dropped, and later frames are
+    kept at the new distance. The folder of the run still has all its frames.
 
     Parameters
     ----------
     room
-        Of all of them [bytes].
+        Memory for all frames [bytes].
     """
 
     def __init__(self, room: int = ROOM) -> None:
@@ -50,23 +50,24 @@ class LiveFrames:
         return np.array([frame.time for frame in self._frames])
 
     def number_at(self, time: float) -> int:
-        """Number of the frame that is nearest to a time; 0 where there is none."""
+        """Return the number of the frame nearest to a time; 0 if there is none."""
         after = bisect_left(self._frames, time, key=lambda frame: frame.time)
         near = [k for k in (after - 1, after) if 0 <= k < len(self)]
         return min(near, key=lambda k: abs(self._frames[k].time - time), default=0)
 
     def some(self) -> list[Frame]:
-        """A few of them, from the first to the last."""
+        """Return a few frames, from the first to the last."""
         numbers = np.unique(np.linspace(0, len(self) - 1, min(len(self), FEW)).round().astype(int))
         return [self._frames[k] for k in numbers.tolist()] if self._frames else []
 
     def add(self, frame: Frame) -> None:
-        """Take the latest frame. The last one is always there; it makes room for the next if that comes too soon."""
+        """Add the latest frame. The last frame is always kept at first; if it followed its predecessor too soon, the
+        next frame replaces it."""
         if self._frames and frame.time <= self._frames[-1].time:
             return
         if self._loose:
             self._frames.pop()
-        # Parts of larger arrays would keep the whole of them.
+        # Views of larger arrays would keep the whole arrays in memory.
         small = Frame(
             frame.positions.astype(np.float32),
             frame.rotations.astype(np.float32),
@@ -83,7 +84,7 @@ class LiveFrames:
             self._thin_out()
 
     def _thin_out(self) -> None:
-        """Leave out every second frame but the last."""
+        """Drop every second frame except the last."""
         regular = self._frames[:-1][::2]
         self._apart = float(np.median([b.time - a.time for a, b in pairwise(regular)]))
         last = self._frames[-1]
@@ -91,10 +92,10 @@ class LiveFrames:
         self._frames = [*regular, last]
 
     def clear(self) -> None:
-        """Forget them all."""
+        """Remove all frames."""
         self._frames, self._apart, self._loose = [], 0.0, False
 
 
 def _small(frame: Frame) -> Frame:
-    """A frame without a state that is large."""
+    """Return the frame, without its state if that is large."""
     return frame._replace(state=None) if frame.state is not None and frame.state.nbytes > LARGE else frame

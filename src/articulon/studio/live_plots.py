@@ -1,4 +1,4 @@
-"""What is observed of a run, drawn beside it while it goes on, and the ledger of its works."""
+"""Plots of the observables of a run while it is going, and the ledger of its work."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     import viser
 
 MOST_POINTS = 400
-"""Of a line; more are not seen."""
+"""Largest number of points of a line; more are invisible."""
 MOST_KEPT = 4_000
-"""Of an observable; as many as there are frames that a page keeps at most."""
+"""Largest number of values kept of an observable, as many as a page keeps frames."""
 HEIGHT = 190
-"""Of a plot [pixels]."""
+"""Height of a plot [pixels]."""
 ROUNDING = 1e-6
-"""Lines that change by less than this part of their size are drawn as level ones."""
+"""Relative change below which a line is drawn as level."""
 COLOURS = (style.VERMILION, style.BLUE, style.GREEN, style.ORANGE, style.PURPLE, style.SKY, style.OLIVE, style.BLACK)
 TOTAL = "kinetic and potential energy"
-"""The sum of the kinetic energy and of all that have an energy function."""
+"""Name of the sum of the kinetic energy and all energy functions."""
 GROUPS: dict[str, tuple[str, ...]] = {
     "energies": ("kinetic_energy", "energy_", "conserved_energy", "reservoir_energy", TOTAL),
     "works": ("work_",),
@@ -36,25 +36,25 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "fidelity": ("residual", "net_", "too_slow"),
     "activity": ("active_freedoms", "transitions"),
 }
-"""What is drawn together, by how the names begin."""
+"""Groups of observables that are drawn together, by the beginnings of their names."""
 MOST_LINES = len(COLOURS)
 
 
 class Observed:
-    """Observables over the frames that a run has kept, as they come. Where they are many, every second one is left out,
-    and those that follow are kept as far apart as the rest."""
+    """Observables of the frames that a run has kept so far. If there are too many, every second one is dropped, and
+    later ones are kept at the new distance."""
 
     def __init__(self) -> None:
         self.times: list[float] = []
         self.values: dict[str, list[float]] = {}
         self.largest: dict[str, float] = {}
-        """By name, the largest size that there has been."""
+        """Largest absolute value so far, by name."""
         self.taken = 0
-        """Of how many frames, those included that have been left out since."""
+        """Number of frames taken, including those dropped since."""
         self._apart, self._loose = 0.0, False
 
     def take(self, time: float, values: Mapping[str, float]) -> None:
-        """The observables of a frame; one that is not finite is left out of it."""
+        """Add the observables of a frame; values that are not finite are left out."""
         if self.times and time <= self.times[-1]:
             return
         self.taken += 1
@@ -69,12 +69,12 @@ class Observed:
         for name, line in self.values.items():
             value = values.get(name, np.nan)
             line.append(value)
-            self.largest[name] = max(self.largest.get(name, 0.0), abs(value))  # NaN is no larger
+            self.largest[name] = max(self.largest.get(name, 0.0), abs(value))  # NaN never compares as larger
         if len(self.times) > MOST_KEPT:
             self._keep_every(2)
 
     def fill(self, times: np.ndarray, observables: Mapping[str, np.ndarray]) -> None:
-        """All at once, of a run that has gone on before."""
+        """Set the observables of a run from before, all at once."""
         self.times = [float(time) for time in times]
         lines = {name: np.asarray(line) for name, line in observables.items() if np.ndim(line) == 1 and name != "time"}
         lines = with_total(lines)
@@ -87,7 +87,7 @@ class Observed:
             self._keep_every(-(-len(self.times) // MOST_KEPT))
 
     def _keep_every(self, every: int) -> None:
-        """Leave out all but every so many, and the last."""
+        """Keep only every n-th value, and the last."""
         last = len(self.times) - 1
         rows = [*range(0, last, every), last]
         self.times = [self.times[k] for k in rows]
@@ -96,56 +96,56 @@ class Observed:
         self._loose = self.times[-1] - self.times[-2] < SLACK * self._apart
 
     def clear(self) -> None:
-        """Forget them all."""
+        """Remove all values."""
         self.times, self.values, self.largest = [], {}, {}
         self.taken, self._apart, self._loose = 0, 0.0, False
 
     def choices(self) -> tuple[str, ...]:
-        """What can be drawn: groups of which there is something, and every observable by itself."""
+        """Return what can be drawn: groups with at least one observable, and every single observable."""
         groups = [name for name in GROUPS if self.members(name)]
         return (*groups, *sorted(self.values))
 
     def members(self, choice: str) -> list[str]:
-        """Observables that a choice stands for."""
+        """Return the observables of a choice."""
         if choice not in GROUPS:
             return [choice] if choice in self.values else []
         starts = GROUPS[choice]
         found = [name for name in self.values if name.startswith(starts) and name != "energy_balance"]
         found.sort(key=lambda name: [name.startswith(start) for start in starts], reverse=True)
-        # What never changes says nothing beside what does, unless nothing does.
+        # Constant lines carry no information beside changing ones; they are kept only if all are constant.
         moving = [name for name in found if np.nanmax(self.values[name]) != np.nanmin(self.values[name])]
         return (moving or found)[:MOST_LINES]
 
 
 def with_total(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Observables, and the sum of the energies where there are several."""
+    """Return observables, with the sum of the energies if there are several."""
     parts = [name for name in values if name.startswith(("kinetic_energy", "energy_")) and name != "energy_balance"]
     return {**values, TOTAL: sum(values[name] for name in parts)} if len(parts) > 1 else dict(values)
 
 
 class LivePlot:
-    """One plot, of what is chosen from a list.
+    """One plot, with a menu of what it shows.
 
     Parameters
     ----------
     gui
-        Where it is added.
+        Page to which it is added.
     observed
-        What there is.
+        Available observables.
     choices
-        What is drawn at first: the first of these of which there is something.
+        Initial selection: the first of these that is available.
     """
 
     def __init__(self, gui: viser.GuiApi, observed: Observed, *choices: str) -> None:
         self._gui, self._observed, self._wishes = gui, observed, choices
         self._wanted = ""
-        # What is not on show when it is added gets no width: the plot is added with the first numbers.
+        # A control that is hidden when it is added gets no width, so the plot is added with the first numbers.
         self._place = gui.add_folder(None, visible=False)
         self._parts: tuple[Any, Any] | None = None
         self._drawn: tuple[Any, ...] = ()
 
     def _add(self) -> tuple[Any, Any]:
-        """The menu and the plot."""
+        """Add the menu and the plot."""
         self._place.visible = True
         with self._place:
             menu = self._gui.add_dropdown("plot", (self._wanted,), initial_value=self._wanted)
@@ -165,7 +165,7 @@ class LivePlot:
         return menu, plot
 
     def draw(self, units: UnitSystem, dimensions: Mapping[str, str], server: viser.ViserServer) -> None:
-        """What has changed since it was drawn last."""
+        """Draw what has changed since the last call."""
         choices = self._observed.choices()
         if self._wanted not in choices:
             self._wanted = next((wish for wish in self._wishes if wish in choices), "")
@@ -223,8 +223,8 @@ def _range(lines: list[np.ndarray]) -> tuple[float, float]:
 
 
 def ledger_table(observed: Observed, units: UnitSystem) -> str:
-    """The ledger at the latest frame, as a table: by channel the work done, its energy function and its factor; and how
-    well the balance T − T₀ = ΣW closes."""
+    """Return the ledger at the latest frame, as a table: for each channel its work, its energy function and its factor;
+    and how well the balance T − T₀ = ΣW closes."""
     latest = {name: line[-1] for name, line in observed.values.items() if line}
     rows = []
     for channel in CHANNELS:

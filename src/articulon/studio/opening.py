@@ -1,4 +1,4 @@
-"""What the studio is opened on: a case, the folder of a run, or a folder of cases."""
+"""Opening the studio on a case, the folder of a run, or a folder of cases."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     import viser
 
 LOCKS = ".articulon-studio"
-"""Folder whose lock says that a studio is open on the folder that it is in."""
+"""Folder with the lock that says that a studio is open on its parent folder."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a studio is open."""
+    """Where a studio is opened."""
 
     home: Path
-    """The folder that it reads from and writes to."""
+    """Folder that the studio reads from and writes to."""
     source: BrokenFile | CaseDocument
-    """Where the case comes from: a document that is edited, or a file that is none yet."""
+    """Source of the case: a document that is edited, or a file that cannot be read yet."""
     run: Path | None
-    """The folder of a run that is opened with it."""
+    """Folder of a run that is opened with it; None if there is none."""
     allow_code: bool
     """Whether functions that cases name may run."""
 
     def workspace(self, server: viser.ViserServer) -> Workspace:
-        """The page."""
+        """Return the page."""
         session = RunSession(self.home / "runs", self.allow_code)
         if self.run is not None:
             try:
@@ -54,7 +54,7 @@ class Place:
 
 @contextmanager
 def opened(what: str, allow_code: bool = False) -> Iterator[Place]:
-    """The place that a studio is opened on, held for it alone.
+    """Yield the place that a studio is opened on, locked for this studio.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def opened(what: str, allow_code: bool = False) -> Iterator[Place]:
     Raises
     ------
     ArticulonError
-        For what is none of these, and where a studio is open on the folder already.
+        For anything else, and if a studio is already open on the folder.
     """
     path = Path(what)
     source: BrokenFile | CaseDocument
@@ -83,18 +83,19 @@ def opened(what: str, allow_code: bool = False) -> Iterator[Place]:
 
 
 def _document(file: Path, allow_code: bool) -> BrokenFile | CaseDocument:
-    """The document of a case file."""
+    """Return the document of a case file."""
     return _unless_broken(file, lambda: CaseDocument.open(file, allow_code=allow_code))
 
 
 def _of_run(folder: Path, allow_code: bool) -> BrokenFile | CaseDocument:
-    """The case of a run, which is saved elsewhere: it is what the run was made from."""
+    """Return the case of a run. It is saved elsewhere, because the run's own file records what the run was made
+    from."""
     file = folder / CASE
     return _unless_broken(file, lambda: CaseDocument(text_of(file), source=str(file), allow_code=allow_code))
 
 
 def _unless_broken(file: Path, opened: Callable[[], CaseDocument]) -> BrokenFile | CaseDocument:
-    """A document, or the file where there is none: a text that is no TOML has nothing to edit."""
+    """Return a document, or the broken file if its text is not TOML and cannot be edited."""
     try:
         return opened()
     except CaseError as error:
@@ -102,8 +103,8 @@ def _unless_broken(file: Path, opened: Callable[[], CaseDocument]) -> BrokenFile
 
 
 def _only_case(home: Path, allow_code: bool) -> BrokenFile | CaseDocument:
-    """The case of a folder that holds one, or a new one in a folder without any; where it holds several, a person must
-    say which."""
+    """Return the case of a folder that contains one, or a new one for a folder without any; with several, the user must
+    choose."""
     files = sorted(file for file in home.glob("*.toml") if re.search(r"^\s*\[case\]", _start(file), re.MULTILINE))
     if len(files) == 1:
         return _document(files[0], allow_code)
@@ -123,7 +124,7 @@ def _start(file: Path) -> str:
 
 @contextmanager
 def _alone(home: Path) -> Iterator[None]:
-    """Holds a folder against a second studio, whatever becomes of this one: the system lets go of a lock by itself."""
+    """Lock a folder against a second studio. The operating system releases the lock whenever this process ends."""
     with ExitStack() as stack:
         try:
             stack.enter_context(claimed(home / LOCKS, lambda _: None, "studio"))

@@ -1,4 +1,4 @@
-"""Who may open a page, and what a page says where it cannot draw: stands between browsers and viser's server."""
+"""Access control for pages, and a note where a page cannot draw; sits between browsers and viser's server."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 COOKIE = "articulon_token"
-"""What keeps the token in a browser, so that no address has to; the port follows: browsers send the cookies of one
-port to all of them."""
+"""Name of the cookie that keeps the token in a browser, so that addresses need not contain it. The port is appended,
+because browsers send the cookies of one port to all ports."""
 NO_TOKEN = "This page needs the token that the command printed: open the address with ?token=... as it stands there.\n"
 STRANGER = (
     "Nothing is served to pages of other sites, nor under other names than the command printed: open the address that "
@@ -42,32 +42,32 @@ addEventListener("DOMContentLoaded", () => {
 });
 </script>""".replace("TEXT", NO_WEBGL)
 HTTP_PORT = 80
-"""The port of an address that names none."""
+"""Port of an address that names none."""
 Answer = Callable[[Any, Request], Response | None]
 
 
 class Guard:
-    """Looks at every request before viser does.
+    """Checks every request before viser sees it.
 
     Parameters
     ----------
     token
-        That each page must bring; None for none.
+        Token that each page must send; None if none is required.
     names
-        Names and addresses of this machine by which pages may be asked for.
+        Names and addresses of this machine that requests may use.
     addresses
-        Whether they may be asked for by any address, given in numbers. Another site can have its own name lead here,
-        but not have a browser ask for it by numbers.
+        Whether requests may use any numeric address. Another site can make its own name resolve to this machine, but
+        cannot make a browser send a numeric address for it.
     """
 
     def __init__(self, token: str | None, names: tuple[str, ...], *, addresses: bool = False) -> None:
         self.token, self.names, self.addresses = token, tuple(name.lower() for name in names), addresses
         self.port: int | None = None
-        """Of the server, as soon as it is known; until then nothing is served."""
+        """Port of the server; until it is known, nothing is served."""
         self._pages: dict[bytes, bytes] = {}
 
     def around(self, answer: Answer) -> Answer:
-        """What answers requests, with this before and after it."""
+        """Wrap the function that answers requests with the checks of this guard."""
 
         def guarded(connection: Any, request: Request) -> Response | None:
             if not self.is_known_site(request):
@@ -82,8 +82,8 @@ class Guard:
         return guarded
 
     def is_known_site(self, request: Request) -> bool:
-        """Whether a request is for this server by one of its names, and comes from a page of this server: a browser
-        says so where a page opens a connection."""
+        """Return whether a request addresses this server by one of its names and comes from a page of this server;
+        browsers state the origin when a page opens a connection."""
         asked, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
         if len(asked) != 1 or len(origins) > 1:
             return False
@@ -99,15 +99,15 @@ class Guard:
 
     @property
     def cookie(self) -> str:
-        """What the cookie with the token is called."""
+        """Name of the cookie with the token."""
         return f"{COOKIE}_{self.port}"
 
     def has_token(self, request: Request) -> bool:
-        """Whether a request brings the token, in its address or in a cookie."""
+        """Return whether a request has the token, in its address or in a cookie."""
         if self.token is None:
             return True
         brought = parse_qs(urlsplit(request.path).query).get("token", [])
-        # By hand: libraries drop all cookies where one, of whatever other program, is not as they expect.
+        # Parsed by hand: libraries drop all cookies if one, perhaps of another program, is malformed.
         for cookie in ";".join(request.headers.get_all("Cookie")).split(";"):
             name, _, value = cookie.strip().partition("=")
             if name == self.cookie:
@@ -115,7 +115,7 @@ class Guard:
         return any(hmac.compare_digest(one.encode(errors="surrogateescape"), self.token.encode()) for one in brought)
 
     def _complete(self, response: Response) -> None:
-        """The page with our title, and with a note where it cannot draw."""
+        """Add our title to the page, and a note for browsers that cannot draw it."""
         packed = response.headers.get("Content-Encoding") == "gzip"
         body = bytes(response.body)
         if body not in self._pages:
@@ -154,8 +154,8 @@ _making = threading.Lock()
 
 @contextlib.contextmanager
 def guarding(guard: Guard) -> Iterator[None]:
-    """Servers of viser's that are made while this is entered are guarded. viser has no place for this: what it hands to
-    the library that listens is changed on its way."""
+    """Guard all viser servers that are made in this context. viser has no hook for this, so the function of the
+    underlying library that starts listening is replaced meanwhile."""
     import websockets.asyncio.server as library
 
     serve = library.serve

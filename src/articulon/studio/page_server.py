@@ -1,4 +1,4 @@
-"""What serves pages: viser, for this machine alone unless a host is named."""
+"""Server of the pages: viser, reachable only from this machine unless a host is named."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     import viser
 
 LOOPBACK = "127.0.0.1"
-"""Pages are for this machine alone."""
+"""Default host: pages are served to this machine only."""
 OURS = (LOOPBACK, "localhost")
-"""Hosts whose pages may ask for what is shown."""
+"""Hosts that only programs on this machine can reach, and names that requests may use for them."""
 EVERYWHERE = ("0.0.0.0", "::")
-"""All addresses of a machine."""
+"""Hosts that stand for all addresses of a machine."""
 USUAL_PORT = 8080
-"""The first that is tried where none is asked for."""
+"""Port that is tried first by default."""
 MISSING = "this needs viser: pip install 'articulon[studio]'"
 
 
 def check_port(port: int | None, host: str = LOOPBACK) -> None:
-    """Raises ArticulonError where viser is not installed, and for a port that is taken or a host that is none of
-    this machine's; None is for any port that is free."""
+    """Raise ArticulonError if viser is not installed, for a port that is taken, and for a host that is not an address
+    of this machine; None stands for any free port."""
     try:
         import viser  # noqa: F401
     except ImportError:
@@ -38,7 +38,7 @@ def check_port(port: int | None, host: str = LOOPBACK) -> None:
     if port is None:
         return
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        # Ports of servers that have just ended are free.
+        # Ports of servers that have just ended count as free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
@@ -51,7 +51,7 @@ def check_port(port: int | None, host: str = LOOPBACK) -> None:
 
 
 def check_token(token: str | None) -> None:
-    """Raises ArticulonError for a token that is none in addresses and cookies."""
+    """Raise ArticulonError for a token that is not valid in addresses and cookies."""
     if token is not None and not re.fullmatch(r"[A-Za-z0-9_-]+", token):
         raise ArticulonError("a token has letters (a-z, A-Z), digits, - and _ alone, and one at least (token=...)")
 
@@ -61,21 +61,21 @@ def _taken(port: int) -> str:
 
 
 def server_at(port: int | None, host: str = LOOPBACK, token: str | None = None) -> viser.ViserServer:
-    """A server for pages, which other sites' pages in the same browser cannot reach.
+    """Start a server for pages, which pages of other sites in the same browser cannot reach.
 
     Parameters
     ----------
     port
-        Its port; None for 8080, or the next that is free.
+        Port; None for 8080, or the next free one.
     host
-        The address of this machine at which it listens; by default only programs on this machine reach it.
+        Address of this machine to listen at; by default only programs on this machine can reach it.
     token
-        That each page must bring; a host that others reach is refused without one.
+        Token that each page must send; required for a host that other machines can reach.
 
     Raises
     ------
     ArticulonError
-        As :func:`check_port` and :func:`check_token`, and for a host that others reach without a token.
+        As :func:`check_port` and :func:`check_token`, and if a host that other machines can reach has no token.
     """
     check_token(token)
     if host not in OURS and not token:
@@ -86,7 +86,8 @@ def server_at(port: int | None, host: str = LOOPBACK, token: str | None = None) 
     from articulon.studio.page_access import Guard, guarding
 
     class Server(viser.ViserServer):
-        """Any page may ask a server of viser's for a public address, which leads here past a relay on the Internet."""
+        """Server without public addresses: any page can ask viser for one, which leads here through a relay on the
+        Internet."""
 
         def request_share_url(self, verbose: bool = True) -> str | None:
             return None
@@ -103,14 +104,15 @@ def server_at(port: int | None, host: str = LOOPBACK, token: str | None = None) 
 
 
 def stop(server: viser.ViserServer) -> None:
-    """End a server, without its farewell."""
+    """Stop a server, without its closing message."""
     with silent():
         server.stop()
 
 
 @contextlib.contextmanager
 def silent() -> Iterator[None]:
-    """viser announces itself, whatever it is asked: on the standard output, and in a notebook past it."""
+    """Suppress viser's announcements, which no option turns off: those on the standard output, and those that reach a
+    notebook in another way."""
     console = rich.get_console()
     before, console.quiet = console.quiet, True
     try:
@@ -121,7 +123,7 @@ def silent() -> Iterator[None]:
 
 
 def address(server: viser.ViserServer) -> str:
-    """Where a browser finds its page."""
+    """Return the address of the page for a browser."""
     host = server.get_host()
     named = socket.gethostname() if host in EVERYWHERE else f"[{host}]" if ":" in host else host
     return f"http://{named}:{server.get_port()}"

@@ -1,4 +1,4 @@
-"""A scene as pictures, drawn by VTK without a window: each kind of solid is one set of glyphs, as on a page."""
+"""Pictures of a scene, drawn by VTK without a window: each kind of solid is one set of glyphs, as on a page."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from articulon.studio.walls import WallShape
 MISSING = "this needs pyvista: pip install 'articulon[video]'"
 BACKGROUND = "white"
 GREY = "#333333"
-"""Of the time that is written."""
+"""Colour of the displayed time."""
 SHARPNESS = 8
-"""Samples of each pixel."""
+"""Number of samples per pixel."""
 
 
 def drawing_library() -> Any:
-    """pyvista, which draws without a window or a server of windows.
+    """Return pyvista, set up to draw without a window or a display server.
 
     Raises
     ------
     ArticulonError
-        Where it is not installed.
+        If it is not installed.
     """
-    # Without a screen VTK looks for one first, and says that there is none.
+    # Without a display, VTK first searches for one and prints a warning.
     if sys.platform == "linux" and not os.environ.get("DISPLAY"):
         window = "vtkEGLRenderWindow" if find_library("EGL") else "vtkOSOpenGLRenderWindow"
         os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", window)
@@ -49,14 +49,14 @@ def drawing_library() -> Any:
 
 
 class PictureScene:
-    """A scene that is drawn as pictures.
+    """Draws a scene as pictures.
 
     Parameters
     ----------
     scene, stage
-        What, and how large.
+        The scene, and its scale and camera.
     first
-        The frame that is shown at first.
+        Initial frame.
     size
         Width and height of a picture [pixels].
     """
@@ -76,7 +76,7 @@ class PictureScene:
         self._add_walls(first)
 
     def _prepare(self) -> None:
-        """Light, and from where it is looked at."""
+        """Set up the light and the camera."""
         plotter, stage = self._plotter, self.stage
         plotter.set_background(BACKGROUND)
         plotter.enable_anti_aliasing("msaa", multi_samples=SHARPNESS)
@@ -151,7 +151,7 @@ class PictureScene:
         self._lines.append((ends, lines))
 
     def _add_trace(self, trace: Trace, first: Frame) -> None:
-        """Lines that are shaded as tubes."""
+        """Add the lines of a trace, shaded as tubes."""
 
         def ends(frame: Frame) -> np.ndarray:
             return self.stage.places(trace.placed(shown_places(self.scene, frame), frame.rotations, frame.q))
@@ -188,21 +188,21 @@ class PictureScene:
             actor.user_matrix = self._pose(wall, first.time)
 
     def _pose(self, wall: WallShape, time: float) -> np.ndarray:
-        """Of a wall on the page, shape (4, 4)."""
+        """Return the pose of a wall on the page, shape (4, 4)."""
         place, turn = wall.pose(time)
         pose = np.eye(4)
         pose[:3, :3], pose[:3, 3] = matrices(turn[None])[0], self.stage.places(place)
         return pose
 
     def show(self, frame: Frame, words: str = "") -> np.ndarray:
-        """The picture of a frame.
+        """Return the picture of a frame.
 
         Parameters
         ----------
         frame
             The frame.
         words
-            What stands below it.
+            Text below the picture.
 
         Returns
         -------
@@ -226,5 +226,5 @@ class PictureScene:
         return np.asarray(self._plotter.screenshot(return_img=True))[:, :, :3]
 
     def close(self) -> None:
-        """Give back what drawing took."""
+        """Release the resources of the drawing."""
         self._plotter.close()

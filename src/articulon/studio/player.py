@@ -1,4 +1,4 @@
-"""The clock of a page that plays a run: which frame it shows, and when."""
+"""Playback clock of a page: which frame of a run it shows, and when."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import threading
 import numpy as np
 
 LENGTH = 10.0
-"""Of a run that is played at speed 1, however long the simulated time [s]."""
+"""Duration of playback of a run at speed 1, for any simulated time [s]."""
 
 
 class Player:
-    """Which frame is shown as time goes on. Its methods may be called from several threads.
+    """Playback of frames in time. Its methods may be called from several threads.
 
     Parameters
     ----------
     times
-        Of the frames, rising [simulated time], shape (frames,).
+        Times of the frames, ascending [simulated time], shape (frames,).
     """
 
     def __init__(self, times: np.ndarray) -> None:
@@ -28,19 +28,19 @@ class Player:
 
     @property
     def frame(self) -> int:
-        """The frame that is shown: the last that is not after the moment."""
+        """Number of the frame on show: the last one at or before the present moment."""
         with self._lock:
             return int(np.searchsorted(self._times, self._moment, side="right")) - 1
 
     def play(self) -> None:
-        """Go on, from the beginning where the end is reached."""
+        """Start or continue playback, from the beginning if the end has been reached."""
         with self._lock:
             if self._moment >= self._times[-1]:
                 self._moment = float(self._times[0])
             self.playing = True
 
     def pause(self) -> None:
-        """Stay at the frame that is shown."""
+        """Stop at the frame on show."""
         with self._lock:
             self.playing = False
 
@@ -50,12 +50,12 @@ class Player:
             self._moment = float(self._times[min(max(frame, 0), len(self._times) - 1)])
 
     def step(self, frames: int) -> None:
-        """Go some frames on, or back, and stay there."""
+        """Move some frames forward or back, and stay there."""
         self.pause()
         self.seek(self.frame + frames)
 
     def go_on(self, seconds: float) -> None:
-        """Let wall time pass [s]."""
+        """Advance playback by wall time [s]."""
         with self._lock:
             if not self.playing:
                 return
@@ -65,6 +65,6 @@ class Player:
                 self.playing = False
 
     def lengthen(self, times: np.ndarray) -> None:
-        """Take the times of a run to which frames have come."""
+        """Take the times of a run that has gained frames."""
         with self._lock:
             self._times = np.asarray(times, dtype=float)

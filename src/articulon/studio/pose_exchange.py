@@ -1,5 +1,6 @@
-"""Poses of a run on their way to the page: memory that both processes share, which holds the latest frame and no
-other, so that the engine waits for nobody."""
+"""Poses of a run for the page: memory shared by both processes that holds only the latest frame, so that the engine
+never waits.
+"""
 
 from __future__ import annotations
 
@@ -13,56 +14,56 @@ import numpy as np
 from articulon.studio.stage import Frame
 
 _NUMBERS = 11
-"""Before the poses of a frame: its time, the number of steps, and the edges of the box."""
+"""Number of values before the poses of a frame: its time, the number of steps, and the edges of the box."""
 _ATTEMPTS = 10
 
 
 class Look(NamedTuple):
-    """What the page is shown of a run."""
+    """State of a run as the page sees it."""
 
     number: int
-    """Which look it is, from 1 on."""
+    """Number of the look, from 1 on."""
     steps: int
-    """How many steps the run has taken."""
+    """Number of steps that the run has taken."""
     frame: Frame
     """The poses."""
 
 
 class FrameForm(NamedTuple):
-    """What the frames of a model are made of."""
+    """Layout of the frames of a model."""
 
     bodies: int
-    """How many bodies there are."""
+    """Number of bodies."""
     boxed: bool
-    """Whether they are in a box."""
+    """Whether there is a box."""
     coordinates: int
-    """How many coordinates a frame has, by which bodies deform; 0 where none does."""
+    """Number of coordinates in a frame, by which bodies deform; 0 if none deforms."""
     locks: bool
     """Whether bodies are locked and released."""
     state: int = 0
-    """How many coordinates and speeds it has, from which forces follow; 0 where they are not drawn."""
+    """Number of coordinates and speeds, from which forces follow; 0 if forces are not drawn."""
 
     @property
     def bounds(self) -> list[int]:
-        """Where positions, rotations, coordinates, the state and locks begin among the numbers of a frame."""
+        """Return where positions, rotations, coordinates, the state and locks begin among the numbers of a frame."""
         sizes = _NUMBERS, 3 * self.bodies, 4 * self.bodies, self.coordinates, self.state
         return [int(bound) for bound in np.cumsum(sizes)]
 
     @property
     def size(self) -> int:
-        """How many numbers a frame has."""
+        """Number of values in a frame."""
         return self.bounds[-1] + (self.bodies if self.locks else 0)
 
 
 class PoseExchange:
-    """The shared memory: two places for a frame, which are written in turn.
+    """Shared memory with two slots for a frame, which are written in turn.
 
     Parameters
     ----------
     descriptor
-        Of the file that is shared; see :meth:`made`.
+        Descriptor of the shared file; see :meth:`made`.
     form
-        What a frame is made of.
+        Layout of a frame.
     """
 
     def __init__(self, descriptor: int, form: FrameForm) -> None:
@@ -75,13 +76,14 @@ class PoseExchange:
 
     @classmethod
     def made(cls, form: FrameForm) -> PoseExchange:
-        """One in new memory, in a file without a name, which goes with the last process that holds it."""
+        """Create the exchange in new memory, in a file without a name, which disappears with the last process that
+        holds it."""
         with tempfile.TemporaryFile() as file:
             os.ftruncate(file.fileno(), 8 * (1 + 2 * form.size))
             return cls(os.dup(file.fileno()), form)
 
     def put(self, frame: Frame, steps: int) -> None:
-        """Show a frame in place of the one before the last."""
+        """Write a frame, in place of the one before the last."""
         following = int(self._count[0]) + 1
         place = self._places[following % 2]
         place[0], place[1] = frame.time, steps
@@ -95,7 +97,7 @@ class PoseExchange:
         self._count[0] = following
 
     def latest(self, seen: int = 0) -> Look | None:
-        """The latest look, if it comes after one that has been seen."""
+        """Return the latest look, if it is newer than ``seen``."""
         for _ in range(_ATTEMPTS):
             number = int(self._count[0])
             if number <= seen:
@@ -118,7 +120,7 @@ class PoseExchange:
         )
 
     def close(self) -> None:
-        """Let the memory go; what has been read stays."""
+        """Release the memory; frames that have been read remain valid."""
         del self._count, self._places
         self._memory.close()
         os.close(self.descriptor)

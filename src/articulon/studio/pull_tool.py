@@ -1,5 +1,6 @@
-"""Pulling on bodies of a run on the page: by dragging them with the control key held, or by a handle on one that has
-been clicked on."""
+"""Pulling on bodies of a run on the page: by dragging them with the control key held, or by a handle on a body that has
+been clicked on.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 
 HANDLE, LINE = "/pull/handle", "/pull/line"
 HANDLE_SIZE = 1.2
-"""Of the handle, in the units of the page."""
+"""Size of the handle, in units of the page."""
 STRENGTHS = -2.0, 3.0
-"""Of a pull, from the weakest to the strongest, as powers of ten."""
+"""Range of the strength of a pull, as powers of ten."""
 HINT = (
     '<div style="padding:0.2em 0.8em;font-size:0.82em;color:#555">Hold Ctrl (Cmd) and drag a body, or click on one and '
     "drag its handle.</div>"
@@ -37,20 +38,20 @@ class Grip:
     body: int
     """The body."""
     point: np.ndarray
-    """In the body's frame [length], shape (3,)."""
+    """Point in the body's frame [length], shape (3,)."""
     by_handle: bool
-    """Whether there is a handle to drag it by, or the body itself is dragged."""
+    """Whether it is dragged by a handle; otherwise the body itself is dragged."""
     target: np.ndarray | None = None
-    """Where it is pulled to, on the page, shape (3,); None while nobody pulls."""
+    """Point on the page that it is pulled to, shape (3,); None while nobody pulls."""
 
 
 class PullTool:
-    """The controls of a pull, the handle and the spring that is drawn.
+    """Controls of a pull, with its handle and the drawn spring.
 
     Parameters
     ----------
     server
-        Of the pages.
+        Server of the pages.
     session
         The run.
     """
@@ -76,12 +77,12 @@ class PullTool:
 
     @property
     def held(self) -> Grip | None:
-        """The point that somebody holds, or could drag by its handle; None for none."""
+        """Point that somebody holds, or could drag by its handle; None if there is none."""
         with self._lock:
             return self._grip
 
     def attach(self, view: ViserScene) -> None:
-        """Have the bodies of a scene be pulled."""
+        """Make the bodies of a scene draggable."""
         self._view = view
         self._hold(None)
         for handle in view.batches:
@@ -93,7 +94,7 @@ class PullTool:
             self._grip = grip
 
     async def _drag(self, event: viser.SceneNodeDragEvent[Any]) -> None:
-        """Awaited by the server, so that what a hand does comes in its order."""
+        """Handle a drag. The server awaits it, so that drags are handled in order."""
         if event.phase == "start" and event.instance_index is not None:
             place = np.array(event.start_position)
             self._hold(self._grip_at(event.target, event.instance_index, place, by_handle=False))
@@ -111,7 +112,7 @@ class PullTool:
         self._hold(self._grip_at(event.target, event.instance_index, place, by_handle=True))
 
     def _grip_at(self, handle: Any, instance: int, place: np.ndarray, *, by_handle: bool) -> Grip | None:
-        """A grip at a place on the page; None where there is nothing that can be pulled."""
+        """Return a grip at a place on the page; None if nothing there can be pulled."""
         view, frame = self._view, self._frame
         if view is None or frame is None or not self.session.going:
             return None
@@ -122,12 +123,12 @@ class PullTool:
         return Grip(body, turn.T @ (place / view.stage.factor + view.stage.middle - origin), by_handle)
 
     def _pose(self, view: ViserScene, frame: Frame, body: int) -> tuple[np.ndarray, np.ndarray]:
-        """Where a body is shown [length], and its rotation matrix."""
+        """Return the position of a body on show [length], and its rotation matrix."""
         return shown_places(view.scene, frame)[body], matrices(frame.rotations[body][None])[0]
 
     def update(self, frame: Frame | None) -> None:
-        """Tell the engine what the hand does, and draw it; the frame is the one on show, None where that is not the
-        latest of a run that goes on."""
+        """Send the pull to the engine and draw it. ``frame`` is the frame on show; None if that is not the latest of a
+        run in progress."""
         self._frame = frame
         if self._folder.visible != self.session.going:
             self._folder.visible = self.session.going
@@ -145,7 +146,7 @@ class PullTool:
                 self.session.tell("let_go")
             return
         stage = self._view.stage
-        # Of a tree that is shown inside of its box, or that is followed, the target is as far as it is on the page.
+        # A tree may be shown wrapped into its box, or followed: shift the target by the same displacement.
         actual = self.session.frames[-1].positions[grip.body]
         apart = actual - shown_places(self._view.scene, frame)[grip.body]
         target = grip.target / stage.factor + stage.middle + apart
@@ -161,7 +162,7 @@ class PullTool:
             )
 
     def _draw(self, grip: Grip | None, frame: Frame | None) -> None:
-        """The handle on the body, and a line from there to where it is pulled to."""
+        """Draw the handle on the body, and a line from there to its target."""
         if grip is None or frame is None or self._view is None:
             for one in (self._handle, self._line):
                 if one is not None:
@@ -190,7 +191,7 @@ class PullTool:
             self._line.points = ends
 
     async def _move(self, event: viser.TransformControlsEvent) -> None:
-        """Somebody drags the handle."""
+        """Handle a drag of the handle."""
         grip = self._grip
         if grip is not None:
             target = None if event.phase == "end" else np.array(event.target.position, dtype=float)
@@ -198,7 +199,8 @@ class PullTool:
 
 
 def strength_of(power: Any) -> float:
-    """Of a pull, by the power of ten that a page asks for; the usual one where that is no number within the bounds."""
+    """Return the strength of a pull from the power of ten that a page sends; the usual strength if that is not a number
+    within the bounds."""
     weakest, strongest = STRENGTHS
     fits = isinstance(power, int | float) and weakest <= power <= strongest
     return 10.0 ** float(power) if fits else 1.0

@@ -18,18 +18,18 @@ from articulon.studio.stage import FIELD, stage_of
 from articulon.studio.viser_scene import ViserScene
 
 ROOM = 5_000_000
-"""Of all frames before they are packed [bytes]: with what draws them, a page then is no larger than 5 MB."""
+"""Size limit of all frames before compression [bytes]; with the drawing code a page is then at most 5 MB."""
 MOST_FRAMES = 300
-"""More are more than a replay shows in its seconds."""
+"""Largest number of frames; a replay could not show more in its duration."""
 GRAIN = 2.0**-13
-"""To which places are rounded, by the unit of the page, where all is ten units wide: numbers with fewer digits take
-less room."""
+"""Grid to which positions are rounded, in units of the page, whose scene is ten units wide; numbers with fewer digits
+compress better."""
 NUMBER = 4
-"""Bytes of a number in single precision."""
+"""Size of a number in single precision [bytes]."""
 LOW = 0.85
-"""How far down the time is written, by half the height of the picture."""
+"""Position of the time below the centre, as a fraction of half the height of the picture."""
 HEIGHT = 480
-"""Of a replay in a notebook [pixels]."""
+"""Height of a replay in a notebook [pixels]."""
 
 
 class Replay:
@@ -38,9 +38,9 @@ class Replay:
     Attributes
     ----------
     html
-        The page.
+        HTML of the page.
     frames
-        The numbers of the frames that it holds.
+        Numbers of the frames that it contains.
     """
 
     def __init__(self, html: str, frames: np.ndarray) -> None:
@@ -50,7 +50,7 @@ class Replay:
         return f"Replay({len(self.frames)} frames, {len(self.html) / 1e6:.1f} MB)"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the page in a frame of its own."""
+        """Return the page in a frame of its own, for a notebook."""
         inside = html.escape(self.html, quote=True)
         return f'<iframe srcdoc="{inside}" width="100%" height="{HEIGHT}" style="border:1px solid #ddd"></iframe>'
 
@@ -62,7 +62,7 @@ class Replay:
 
 
 def fits(frames: RunFrames) -> bool:
-    """Whether there is room for two frames of a run."""
+    """Whether two frames of a run fit into a replay."""
     return 2 * _frame_size(_first_scene(frames)) <= ROOM
 
 
@@ -71,18 +71,18 @@ def _first_scene(frames: RunFrames) -> Scene:
 
 
 def _frame_size(scene: Scene) -> int:
-    """Of the places of all that moves [bytes]."""
+    """Return the size of the positions of everything that moves [bytes]."""
     turning = scene.rods.number + scene.boxes.number + sum(part.solids.number for part in scene.meshes)
     return NUMBER * (3 * scene.balls.number + 7 * turning + 6 * scene.springs.number)
 
 
 def replay_of(frames: RunFrames) -> Replay:
-    """A replay of a run, of as many of its frames as have room.
+    """Return a replay of a run with as many frames as fit.
 
     Raises
     ------
     ArticulonError
-        Where viser is not installed.
+        If viser is not installed.
     """
     scene = _first_scene(frames)
     count = int(np.clip(ROOM // max(_frame_size(scene), 1), 2, MOST_FRAMES))
@@ -108,7 +108,7 @@ def replay_of(frames: RunFrames) -> Replay:
 
 
 def _with_license(page: str) -> str:
-    """A page with the license of the client that it holds, as that asks for."""
+    """Return the page with the licence of the client that it contains, as the licence requires."""
     text = distribution("viser").read_text("licenses/LICENSE") or ""
     end = page.rindex("</body>")
     return f"{page[:end]}<!-- viser, which draws this page:\n{text.replace('--', '- -')}-->{page[end:]}"

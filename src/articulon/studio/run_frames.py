@@ -1,4 +1,4 @@
-"""The frames of a run as they are shown, also of one that is still going."""
+"""Frames of a run for display, also of a run that is still going."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from articulon.simulation.results import Run
 from articulon.studio.stage import LOOKED_AT, Frame
 
 FAR = 4.0
-"""What goes so far, by its own extent, is followed."""
+"""Displacement, relative to their extent, beyond which bodies are followed."""
 
 
 class RunFrames:
@@ -26,14 +26,14 @@ class RunFrames:
     run
         The run, in memory or in a folder.
     opened
-        Opens it again, to find the frames that have come since; None for one that does not go on.
+        Function that opens the run again to find new frames; None for a run that is finished.
     follows
-        Whether places are those about the middle of all bodies, where that goes far.
+        Whether positions are shown relative to the middle of all bodies if that moves far.
 
     Raises
     ------
     ArticulonError
-        For a run without frames, or whose places are not numbers.
+        For a run without frames, or with positions that are not finite.
     """
 
     def __init__(self, run: Run, opened: Callable[[], Run] | None = None, *, follows: bool = True) -> None:
@@ -72,16 +72,16 @@ class RunFrames:
         return Frame(positions, self.rotations[number], float(self.times[number]), edges, q, locked)
 
     def with_state(self, number: int) -> Frame:
-        """A frame with its coordinates and speeds, from which the forces follow."""
+        """Return a frame with its coordinates and speeds, from which the forces follow."""
         return self[number]._replace(state=np.concatenate([self.run.q[number], self.run.u[number]]))
 
     @property
     def followed(self) -> bool:
-        """Whether places are those about the middle of all bodies, which has gone far."""
+        """Whether positions are relative to the middle of all bodies, because that has moved far."""
         return self._shift is not None
 
     def some(self) -> list[Frame]:
-        """Some of the frames, from the first to the last, from which the size of what is shown is told."""
+        """Return some of the frames, from the first to the last, which determine the size of the scene."""
         numbers = np.unique(np.linspace(0, len(self) - 1, LOOKED_AT).round().astype(int))
         return [self[int(number)] for number in numbers]
 
@@ -91,7 +91,7 @@ class RunFrames:
         return self._opened is not None and not self.run.in_memory and self.run.summary["status"] == "running"
 
     def look_again(self) -> bool:
-        """Looks for frames that have come since; whether there are any."""
+        """Look for new frames; return whether there are any."""
         if self._opened is None:
             return False
         again = self._opened()
@@ -102,7 +102,7 @@ class RunFrames:
 
 
 def floats(model: Model) -> bool:
-    """Whether several bodies may go away together: nothing holds them, and nothing that is drawn stays."""
+    """Whether several bodies can drift away together: nothing holds them, and no fixed object is drawn."""
     joints = [joint for joint, parent in zip(model.joints, model.parents.tolist(), strict=True) if parent < 0]
     held = any(joint.kind not in UNBOUND for joint in joints) or bool((model.sites.body < 0).any())
     held |= any(getattr(force, "walls", ()) or isinstance(force, PointSpring) for force in model.forces)
@@ -110,8 +110,8 @@ def floats(model: Model) -> bool:
 
 
 def _drift(model: Model, positions: np.ndarray) -> np.ndarray | None:
-    """How far the middle of all bodies has gone since the first frame [length], shape (frames, 1, 3), where several
-    bodies go together far beyond their extent, and nothing that is drawn stays; None elsewhere."""
+    """Return the displacement of the middle of all bodies since the first frame [length], shape (frames, 1, 3), if
+    several bodies move together far beyond their extent and no fixed object is drawn; else None."""
     if not floats(model):
         return None
     middle = positions.mean(axis=1, keepdims=True)
@@ -121,8 +121,8 @@ def _drift(model: Model, positions: np.ndarray) -> np.ndarray | None:
 
 
 def locked_bodies(model: Model, u: np.ndarray) -> np.ndarray:
-    """Whether each body is locked to its parent, by the speeds of frames (frames, nu), shape (frames, bodies): those of
-    its joint, and of its modes, are zero to the bit, and not those of all others too."""
+    """Return whether each body is locked to its parent, shape (frames, bodies), from the speeds of frames (frames, nu):
+    the speeds of its joint and modes are exactly zero while others in the same frame are not."""
     joints = joints_of(model)
     moving = np.zeros((len(u), model.bodies), dtype=bool)
     owner = np.array([joints.body(model, part) for part in joints.u.tolist()])
@@ -130,5 +130,5 @@ def locked_bodies(model: Model, u: np.ndarray) -> np.ndarray:
     moving[frames, owner[speeds]] = True
     can_move = np.zeros(model.bodies, dtype=bool)
     can_move[owner] = True
-    # What begins at rest has locked nothing by that.
+    # A frame at rest, such as the first, does not mean that bodies are locked.
     return np.asarray(can_move & ~moving & (u != 0.0).any(axis=1, keepdims=True))

@@ -1,4 +1,4 @@
-"""The controls of a run on the page: run, pause, step, stop, speed, a slider over the frames, plots and the ledger."""
+"""Controls of a run on the page: run, pause, step, stop, speed, a slider over the frames, plots and the ledger."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     import viser
 
 FORCES = f"on bodies, without those of joints, unscaled; of models of at most {MOST:,} bodies"
-"""What arrows are of."""
+"""Hint for the arrows of forces."""
 SLOWLY = 0.1
-"""How often words and the slider are brought up to date [s]."""
+"""Interval of updates of texts and the slider [s]."""
 SLOWER = 0.5
-"""How often plots and the ledger are [s]."""
+"""Interval of updates of plots and the ledger [s]."""
 FASTEST, REAL = "as fast as possible", "real time"
 SPEEDS: dict[str, float | None] = {
     FASTEST: None,
@@ -32,29 +32,29 @@ SPEEDS: dict[str, float | None] = {
     "the run in 1 min": 60.0,
     "the run in 10 min": 600.0,
 }
-"""By what the menu says: wall time of the whole run [s]."""
+"""Wall time of the whole run for each entry of the menu [s]."""
 
 
 class RunPanel:
-    """The controls. What they are told comes from many threads, and is done by :meth:`update` alone.
+    """Controls of a run. Input comes from many threads and is carried out only by :meth:`update`.
 
     Parameters
     ----------
     server
-        Of the pages.
+        Server of the pages.
     session
         The run.
     begin
-        Begins it; told whether it is to wait before its first step.
+        Function that starts the run; its argument says whether to wait before the first step.
     """
 
     def __init__(self, server: viser.ViserServer, session: RunSession, begin: Callable[[bool], None]) -> None:
         self.server, self.session, self._begin = server, session, begin
         self.fault: str | None = None
-        """Why there is no case that can be run."""
+        """Reason why no case can be run; None if there is one."""
         self._wishes: SimpleQueue[Callable[[], Any]] = SimpleQueue()
         self._slow = self._slower = -1.0
-        # Which frame it is changes when others are left out.
+        # The frame's number changes when other frames are dropped.
         self._shown_time: float | None = None
         self._written: dict[str, str] = {}
         self._player: Player | None = None
@@ -67,7 +67,7 @@ class RunPanel:
         return None if self._shown_time is None or not len(frames) else frames.number_at(self._shown_time)
 
     def show(self, number: int | None) -> None:
-        """Show a frame, and stay at its time whatever is left out around it; None for the latest."""
+        """Show a frame, and stay at its time even if frames around it are dropped; None for the latest."""
         frames = self.session.frames
         if number is None or not len(frames):
             self._shown_time = None
@@ -108,13 +108,13 @@ class RunPanel:
 
         @self._slider.on_update
         def _(event: viser.GuiEvent) -> None:
-            # The slider also moves as the run goes on.
+            # The slider also moves as the run advances.
             if event.client_id is not None:
                 number = int(self._slider.value)
                 self._wishes.put(lambda: self._seek(number))
 
     def press(self) -> None:
-        """Run, pause or go on."""
+        """Run, pause or continue."""
         session = self.session
         if session.state == "running":
             session.tell("pause")
@@ -137,7 +137,7 @@ class RunPanel:
         self._shown_time, self._player = None, None
 
     def _play(self) -> None:
-        """Show what has been kept from the beginning on, or stay where that has come to."""
+        """Play the kept frames from the beginning, or stop at the present one."""
         if self._player is not None:
             self._player = None
         elif len(self.session.frames) > 1:
@@ -147,7 +147,7 @@ class RunPanel:
             self._player = player
 
     def play_on(self, seconds: float) -> None:
-        """Let wall time pass [s] for what is played."""
+        """Advance playback by wall time [s]."""
         player = self._player
         if player is None:
             return
@@ -170,7 +170,7 @@ class RunPanel:
             self.session.set_rate(self.rate(self.session.case))
 
     def rate(self, case: Case) -> float | None:
-        """The speed that the menu asks for, as simulated time in a second [time]; None for as fast as possible."""
+        """Return the speed selected in the menu, as simulated time per second [time]; None for as fast as possible."""
         choice = self._speed.value
         if choice not in SPEEDS:  # a page may send anything
             self._speed.value = FASTEST  # type: ignore[misc]
@@ -184,7 +184,7 @@ class RunPanel:
         return second if choice == REAL else 0.1 * second
 
     def follow_wishes(self) -> None:
-        """Do what the pages have asked for."""
+        """Carry out the requests of the pages."""
         while True:
             try:
                 wish = self._wishes.get_nowait()
@@ -193,7 +193,7 @@ class RunPanel:
             wish()
 
     def update(self) -> None:
-        """Bring the words, the slider and the plots up to date."""
+        """Update the texts, the slider and the plots."""
         now = time.monotonic()
         if now - self._slow >= SLOWLY:
             self._slow = now

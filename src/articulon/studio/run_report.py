@@ -1,4 +1,4 @@
-"""The report of a run, with the run in three dimensions in it."""
+"""The report of a run, with a three-dimensional replay."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ def write_report(folder: Path, reference: Path | None = None) -> Path:
     folder
         The folder of a run.
     reference
-        A PDB or mmCIF file that the molecules of the run are compared with; its first frame by default.
+        A PDB or mmCIF file that the molecules of the run are compared with; by default the run's first frame.
 
     Returns
     -------
     Path
-        The file, ``report.html``: figures, figures of merit and notes in one piece, readable without a network, and
-        the run in three dimensions where viser is installed.
+        The file, ``report.html``: figures, key numbers and notes in one file, readable without a network, and a
+        three-dimensional replay if viser is installed.
 
     Raises
     ------
     ArticulonError
-        Where the folder does not hold a run that can be read, and for a reference that lacks the run's atoms, or is
-        of a run without molecules.
+        If the folder does not contain a readable run, and for a reference that lacks the run's atoms or is given for a
+        run without molecules.
     """
     folder = Path(folder)
     run = Run(folder, Case.read(folder / CASE))
@@ -50,14 +50,14 @@ def write_report(folder: Path, reference: Path | None = None) -> Path:
 
 
 def write_report_of(run: Run, file: Path) -> Path:
-    """Write the report of a run that is at hand, whose case is not read and whose model is not built again.
+    """Write the report of a run that is already open, without reading its case or building its model again.
 
     Parameters
     ----------
     run
-        In memory or in a folder.
+        The run, in memory or in a folder.
     file
-        What is written.
+        File to write.
 
     Raises
     ------
@@ -70,8 +70,8 @@ def write_report_of(run: Run, file: Path) -> Path:
 
 
 def replay_part(run: Run, view: View) -> str:
-    """The run in three dimensions, as a part of a page; nothing where viser is not installed, where there is no motion
-    to show, and where it would take too much room."""
+    """Return the run in three dimensions as a part of a page; empty if viser is not installed, if there is no motion to
+    show, or if it would be too large."""
     if find_spec("viser") is None or view.times.size < 2:
         return ""
     if run.known_model is None:
@@ -81,9 +81,9 @@ def replay_part(run: Run, view: View) -> str:
         if not fits(frames):
             return ""
         page = replay_of(frames).html
-    except OSError:  # a machine where no port can be opened
+    except OSError:  # no port can be opened on this machine
         return ""
-    except ModelError as error:  # a mesh that is gone, say
+    except ModelError as error:  # for example a mesh file that is gone
         return f"<p>Not shown in three dimensions: {escape(str(error))}</p>"
     inside = escape(page, quote=True)
     return (

@@ -1,4 +1,4 @@
-"""A run as a page has it: the engine, what is kept of its frames, and what it has said."""
+"""A run as a page sees it: the engine, the frames that are kept, and its messages."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from articulon.studio.some_frames import with_some_frames
 from articulon.studio.stage import Frame
 
 MOST_NOTES = 40
-"""Messages that are kept."""
+"""Largest number of messages that are kept."""
 FAILED = "this run has failed: what there is of it is shown; Run makes another one"
-"""What is known of one that is opened: the rest was told to whoever made it."""
+"""Message for a failed run that is opened; the details were shown only to its first user."""
 MOST_LOADED = 1_000
-"""Frames that are taken from the folder of a run that is opened."""
+"""Largest number of frames that are loaded from the folder of a run."""
 
 
 class RunSession:
-    """One run after another, each in a folder of its own.
+    """A sequence of runs, each in its own folder.
 
     Parameters
     ----------
     runs
-        Where new folders are made.
+        Folder in which new folders are made.
     allow_code
         Whether functions that a case names may run.
     """
@@ -65,7 +65,7 @@ class RunSession:
         self.pulled = False
         self.dimensions: dict[str, str] = {}
         self.told = 0
-        """How many messages there have been."""
+        """Number of messages so far."""
 
     @property
     def going(self) -> bool:
@@ -74,7 +74,7 @@ class RunSession:
 
     @property
     def can_go_on(self) -> bool:
-        """Whether the run in the folder has not come to its end."""
+        """Whether the run in the folder is unfinished."""
         return self.folder is not None and self.summary is not None and self.summary.get("status") == "interrupted"
 
     def note(self, heading: str, text: str) -> None:
@@ -83,13 +83,13 @@ class RunSession:
         self.told += 1
 
     def open(self, folder: Path, case: Case, model: Model) -> None:
-        """Take what a folder holds of a run: frames, observables, figures."""
+        """Load a run from a folder: frames, observables and key numbers."""
         self._forget()
         self.folder, self.case, self.model = folder, case, model
         self._load()
         assert self.summary is not None
         if self.summary.get("status") == "running":
-            self.summary["status"] = "interrupted"  # by whoever has killed it
+            self.summary["status"] = "interrupted"  # the run was killed
         if self.summary.get("status") == "failed":
             self.error = FAILED
             self.note("failed", FAILED)
@@ -99,7 +99,7 @@ class RunSession:
         self._take_notes()
 
     def _load(self) -> None:
-        """Take the frames, the observables and the figures that the folder has."""
+        """Load the frames, the observables and the key numbers from the folder."""
         assert self.folder is not None and self.model is not None
         run = open_run(self.folder, allow_code=self.allow_code)
         run.model = self.model
@@ -111,20 +111,20 @@ class RunSession:
             self.frames.add(frames.with_state(k) if self.model.bodies <= MOST else frames[k])
 
     def begin(self, case: Case, model: Model, waits: bool = False) -> None:
-        """Run a case: from where the run in the folder was stopped, if it is the same one, or in a new folder.
+        """Run a case: continue the run in the folder if its case is the same, otherwise start in a new folder.
 
         Raises
         ------
         CaseError
-            For a case that names functions, if nobody has allowed them.
+            For a case that names functions, unless they are allowed to run.
         OSError
-            Where the folder cannot be looked for, or the engine cannot be started.
+            If the folder cannot be accessed, or the engine cannot be started.
         """
         case.check_code()
         resume = self.can_go_on and self.case is not None and self.case.digest() == case.digest()
         folder = self.folder if resume else free_folder(self.runs, case.folder_name)
         assert folder is not None
-        # Where it cannot be started, all stays as it is.
+        # If it cannot be started, nothing changes.
         engine = Engine(Job(case, model, folder, resume, self.rate, waits))
         if not resume:
             self.frames.clear()
@@ -135,22 +135,22 @@ class RunSession:
         self.state = "starting"
 
     def set_rate(self, rate: float | None) -> None:
-        """Simulated time in a second [time]; None for as fast as possible."""
+        """Set the simulated time per second [time]; None for as fast as possible."""
         self.rate = rate
         self.tell("speed", rate=rate)
 
     def tell(self, kind: str, **what: Any) -> None:
-        """Tell the engine, if there is one."""
+        """Send a message to the engine, if there is one."""
         if self.engine is not None:
             self.engine.tell(kind, **what)
 
     def stop(self) -> None:
-        """Have the run save its state and end."""
+        """Make the run save its state and end."""
         if self.engine is not None:
             self.engine.stop()
 
     def poll(self) -> Frame | None:
-        """Take what the engine has said and shown since: the state that it is in, if that is another one."""
+        """Process the engine's messages since the last call; return its state as a frame, if it is new."""
         for late in tuple(self._finishing):
             self._take_last_words(late.heard())
             if late.ended:
@@ -159,7 +159,7 @@ class RunSession:
         engine = self.engine
         if engine is None:
             return None
-        # It shows a state before it says so: what is looked at after its last words is the last state.
+        # The engine shows a state before it reports it, so the state read after its last message is the last one.
         heard, look = engine.heard(), engine.latest()
         if look is not None:
             self.frames.add(look.frame)
@@ -168,13 +168,13 @@ class RunSession:
         if engine.ended:
             engine.close()
         if self.state == "ended":
-            # It writes its report yet, and is in nobody's way.
+            # It is still writing its report, which blocks nobody.
             self.engine = None
             self._finishing += [] if engine.ended else [engine]
         return None if look is None else look.frame
 
     def _take_last_words(self, heard: list[dict[str, Any]]) -> None:
-        """Take what an engine says whose run has ended: another run may be going on, of which it says nothing."""
+        """Process messages of an engine whose run has ended. They must not affect another run that may be going on."""
         for said in heard:
             if said["kind"] == "message":
                 self._take(said)
@@ -210,14 +210,14 @@ class RunSession:
             self._take_notes()
             assert self.model is not None
             if min(self.observed.taken, most_loaded(self.model)) > len(self.frames):
-                # A run that is over in a moment has been looked at a few times, and has kept more.
+                # The page has seen only a few states of a very short run; its folder has more frames.
                 with suppress(ArticulonError, OSError):
                     self._load()
         if self.error is not None:
             self.note(said["heading"], self.error)
 
     def _find_checkpoint(self) -> None:
-        """Of an engine that was killed there may be a run that can be gone on with."""
+        """Check whether a killed engine has left a run that can be continued."""
         assert self.folder is not None
         with suppress(ArticulonError, OSError):
             found = dict(read_summary(self.folder))
@@ -225,7 +225,7 @@ class RunSession:
                 self.summary = {**found, "status": "interrupted"}
 
     def _take_notes(self) -> None:
-        """What the command prints when a run has ended."""
+        """Take the messages that the command prints at the end of a run."""
         assert self.summary is not None
         for check in self.summary.get("checks") or []:
             value = "not a number" if check["value"] is None else f"{check['value']:.3g}"
@@ -235,7 +235,7 @@ class RunSession:
             self.note("note", text)
 
     def close(self) -> str | None:
-        """End the engine, the state saved; how to go on, where there is something to go on with."""
+        """Stop the engine and save the state; return how to continue, if there is anything to continue."""
         for late in self._finishing:
             self._take_last_words(late.close())
         if self.engine is not None:
@@ -248,13 +248,13 @@ class RunSession:
 
 
 def most_loaded(model: Model) -> int:
-    """How many frames are taken from a folder: as many as have room, in double precision."""
+    """Return how many frames are loaded from a folder: as many as fit in memory, in double precision."""
     each = 8 * (7 * model.bodies + model.nq + model.nu)
     return min(MOST_LOADED, max(2, ROOM // max(each, 1)))
 
 
 def free_folder(runs: Path, name: str) -> Path:
-    """A folder of this name that holds no run and no other files, or of the name with a number."""
+    """Return a folder of this name that contains no run and no other files; a number is appended if needed."""
     number = 1
     while True:
         folder = runs / (name if number == 1 else f"{name}-{number}")
@@ -264,7 +264,7 @@ def free_folder(runs: Path, name: str) -> Path:
 
 
 def check_is_run(folder: Path) -> bool:
-    """Whether a folder holds a run; raises ArticulonError where it holds parts of one without its case."""
+    """Return whether a folder contains a run; raises ArticulonError if it contains parts of one without its case."""
     held = [name for name in HELD if os.path.lexists(folder / name)]
     if held and CASE not in held:
         raise ArticulonError(f"{folder} holds {held[0]} and no {CASE}: put the case back, or open another folder")

@@ -1,5 +1,6 @@
-"""What a page says of a run: how far it is, its light with the verdict, and what it was told. All text of others is
-escaped here."""
+"""Texts of a page about a run: its progress, its status light with the verdict, and its messages. All foreign text is
+escaped here.
+"""
 
 from __future__ import annotations
 
@@ -17,23 +18,23 @@ LIGHTS = {"trusted": GREEN, "suspect": YELLOW, "inconclusive": YELLOW, "violated
 
 
 class Light(NamedTuple):
-    """A coloured light and its words."""
+    """A coloured status light and its text."""
 
     colour: str
     words: str
 
 
 def light_of(state: str, summary: Mapping[str, Any] | None, error: str | None) -> Light:
-    """The light of a run.
+    """Return the status light of a run.
 
     Parameters
     ----------
     state
         ``"idle"``, ``"starting"``, ``"running"``, ``"waiting"`` or ``"ended"``.
     summary
-        The figures of one that has ended.
+        Summary of a run that has ended.
     error
-        Why it has failed, or why there is no case.
+        Reason why it has failed, or why there is no case.
     """
     if state == "starting":
         return Light(BLUE, "starting")
@@ -64,7 +65,7 @@ def light_of(state: str, summary: Mapping[str, Any] | None, error: str | None) -
 
 
 def light_box(light: Light) -> str:
-    """A light on the page."""
+    """Return the HTML of a light."""
     return (
         '<div style="display:flex;align-items:baseline;gap:0.55em;padding:0.1em 0.8em 0.4em">'
         f'<span style="flex:none;width:0.8em;height:0.8em;border-radius:50%;background:{light.colour};'
@@ -74,7 +75,8 @@ def light_box(light: Light) -> str:
 
 
 def clock_box(units: UnitSystem, time: float, end: float, shown: float | None, figures: Iterable[str]) -> str:
-    """How far a run is: the time, what is shown where that is an earlier one, and figures."""
+    """Return the progress of a run as HTML: the time, the time on show if that is an earlier one, and further
+    figures."""
     scale = suited(units, "time", end)
     words = f"t = {scale.text(time)} of {scale.text(end)}"
     back = "" if shown is None else f" · shown: {scale.text(shown)}"
@@ -87,7 +89,7 @@ def clock_box(units: UnitSystem, time: float, end: float, shown: float | None, f
 
 
 def pace_text(units: UnitSystem, rate: float | None) -> str:
-    """How fast simulated time goes by: by hours of wall time and, where units are those of the world, as a factor."""
+    """Return how fast simulated time passes: per hour of wall time and, for real-world units, as a factor."""
     if rate is None:
         return ""
     if units.time is None:
@@ -100,7 +102,8 @@ def pace_text(units: UnitSystem, rate: float | None) -> str:
 
 
 def note_box(notes: Iterable[tuple[str, str]]) -> str:
-    """Messages, the latest first, each with its heading: ``""``, ``"warning"`` or ``"error"`` and the like."""
+    """Return the HTML of messages, the latest first, each with its heading: ``""``, ``"warning"``, ``"error"`` and so
+    on."""
     lines = []
     for heading, text in notes:
         colour = RED if heading in ("error", "diverged", "failed") else YELLOW if heading else "#555"

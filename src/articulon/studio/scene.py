@@ -1,4 +1,4 @@
-"""What is drawn of a model in three dimensions, as plain arrays: solids on bodies, springs, walls and the box."""
+"""The three-dimensional scene of a model, as plain arrays: solids on bodies, springs, walls and the box."""
 
 from __future__ import annotations
 
@@ -23,42 +23,43 @@ from articulon.studio.traces import Trace, traces_of
 from articulon.studio.walls import WallShape, wall_shapes
 
 LIMB, JOINT, MARK, POINT = 0.022, 0.05, 0.04, 0.06
-"""Of the length of a link: radius of limbs, of joints, of sites without extent, and of bodies without inertia."""
+"""Radius of limbs, of joints, of sites without extent, and of bodies without inertia, relative to the link length."""
 FINE, NARROW = 0.7, 0.15
-"""Of the median radius of bodies with a known one, that of a site; of a body's own, that of its limb."""
+"""Radius of a site, relative to the median of the known radii of bodies; radius of a limb, relative to its body's."""
 BULKY, BULKY_BALL = 2.2, 0.5
-"""A solid longer than this by the span of the body's joints and its centre of mass says nothing about its shape, and a
-ball so soon that it hides the limbs."""
+"""Length of a solid, relative to the span of the body's joints and centre of mass, above which it says nothing about
+the body's shape; and the same for balls, which hide the limbs sooner."""
 FEW = 12
-"""So many bodies at most have a colour each; more have those of their places in the trees."""
+"""Largest number of bodies that have a colour each; with more, colours follow the places in the trees."""
 THICK = 0.06
-"""Of the length of a link: radius of limbs of bodies without a solid."""
+"""Radius of limbs of bodies without a solid, relative to the link length."""
 THIN, STOUT = 0.003, 0.12
-"""Rods have at least this radius by the extent of all, to be seen, but no more than this by the length of a link."""
+"""Smallest radius of rods relative to the extent of the scene, so that they are visible; and the upper limit of this
+radius relative to the link length."""
 STICK, ATOM = 0.18, 0.25
-"""Of the length of a bond: radius of its stick, and of an atom."""
+"""Radius of the stick of a bond, and of an atom, relative to the length of a bond."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What is drawn of a model. Lengths are in the model's units."""
+    """The drawn objects of a model. Lengths are in the model's units."""
 
     model: Model
     """The model."""
     balls: Solids
-    """Ellipsoids, by their half axes."""
+    """Ellipsoids, with their half axes as sizes."""
     rods: Solids
-    """Cylinders, by radius, radius and length."""
+    """Cylinders, with radius, radius and length as sizes."""
     boxes: Solids
-    """Boxes, by their edges."""
+    """Boxes, with their edges as sizes."""
     springs: Springs
     """Springs between points, and bonds that stretch."""
     walls: tuple[WallShape, ...]
     """Walls that spheres touch."""
     up: np.ndarray | None
-    """Unit vector against gravity, shape (3,); None where there is none."""
+    """Unit vector against gravity, shape (3,); None without gravity."""
     link: float
-    """How long a link is, by and large [length]."""
+    """Typical length of a link [length]."""
     meshes: tuple[MeshSolids, ...] = ()
     """Meshes from files."""
     traces: tuple[Trace, ...] = ()
@@ -66,18 +67,18 @@ class Scene:
 
     @property
     def wraps(self) -> bool:
-        """Whether trees are shown where they are in a box that repeats; molecules and other trees stay whole."""
+        """Whether trees are wrapped into a periodic box; molecules and other trees stay whole."""
         box = self.model.box
         return box is not None and bool(box.periodic.any())
 
     def spring_ends(self, edges: np.ndarray | None, positions: np.ndarray, rotations: np.ndarray) -> np.ndarray:
-        """Ends of the springs [length], shape (springs, 2, 3); both are one point where a spring reaches through a face
-        of the box, across which it is not drawn.
+        """Return the ends of the springs [length], shape (springs, 2, 3). Both ends coincide if a spring crosses a face
+        of the box, so that it is not drawn.
 
         Parameters
         ----------
         edges
-            Of the box, as rows [length], shape (3, 3); None without one.
+            Edges of the box, as rows [length], shape (3, 3); None without a box.
         positions, rotations
             Poses of the bodies as they are shown, shapes (bodies, 3) and (bodies, 4).
         """
@@ -90,9 +91,9 @@ class Scene:
 
 
 def scene_of(model: Model, positions: np.ndarray, rotations: np.ndarray) -> Scene:
-    """What is drawn of a model.
+    """Build the scene of a model.
 
-    The shapes of bodies that have some, lines from node to node of those that deform, spheres where sites or drag give
+    It contains the given shapes of bodies, lines from node to node of flexible bodies, spheres where sites or drag give
     bodies a radius, sticks between atoms, and for all other bodies the solid of their inertia with limbs from joint to
     joint.
 
@@ -101,13 +102,13 @@ def scene_of(model: Model, positions: np.ndarray, rotations: np.ndarray) -> Scen
     model
         The model.
     positions, rotations
-        Poses of its bodies in some frame, world frame, shapes (bodies, 3) and (bodies, 4): they say where the joints of
-        children are fixed on their parents, and where bonds begin and end.
+        Poses of its bodies at some time, world frame, shapes (bodies, 3) and (bodies, 4). They determine where the
+        joints of children are fixed on their parents, and where bonds begin and end.
 
     Raises
     ------
     ModelError
-        Naming the file and the body, for a mesh that is not there or cannot be read.
+        For a mesh that does not exist or cannot be read; the message names the file and the body.
     """
     parts = _Parts(model, positions, rotations)
     parts.add_shapes()
@@ -133,7 +134,7 @@ def scene_of(model: Model, positions: np.ndarray, rotations: np.ndarray) -> Scen
 
 
 def upwards(model: Model) -> np.ndarray | None:
-    """Unit vector against gravity, shape (3,); None where there is none."""
+    """Return the unit vector against gravity, shape (3,); None without gravity."""
     pull = sum(
         (np.array([float(g) for g in f.acceleration]) for f in model.forces if isinstance(f, Gravity)), np.zeros(3)
     )
@@ -146,7 +147,7 @@ End = tuple[int, np.ndarray]
 
 
 def point_springs(model: Model) -> list[tuple[End, End]]:
-    """The ends of springs between points of bodies."""
+    """Return the ends of springs between points of bodies."""
     ends = []
     for force in model.forces:
         if isinstance(force, PointSpring):
@@ -157,7 +158,7 @@ def point_springs(model: Model) -> list[tuple[End, End]]:
 
 
 def stretching_bonds(model: Model) -> list[tuple[End, End]]:
-    """The ends of bonds by springs between sites that are no atoms."""
+    """Return the ends of spring bonds between sites that are not atoms."""
     sites = model.sites
     if model.atoms is not None:
         return []
@@ -166,7 +167,7 @@ def stretching_bonds(model: Model) -> list[tuple[End, End]]:
 
 
 def generations(model: Model) -> np.ndarray:
-    """How many joints each body is away from the root of its tree, shape (bodies,)."""
+    """Return the number of joints between each body and the root of its tree, shape (bodies,)."""
     found = np.zeros(model.bodies, dtype=np.int64)
     for body in np.flatnonzero(model.parents >= 0).tolist():
         found[body] = found[model.parents[body]] + 1
@@ -174,7 +175,7 @@ def generations(model: Model) -> np.ndarray:
 
 
 class _Parts:
-    """The solids of a model while they are gathered."""
+    """Collects the solids of a model."""
 
     def __init__(self, model: Model, positions: np.ndarray, rotations: np.ndarray) -> None:
         self.model, self.positions, self.rotations = model, positions, rotations
@@ -189,14 +190,14 @@ class _Parts:
         extent = float(np.ptp(positions, axis=0).max()) if model.bodies else 0.0
         self.thinnest = min(THIN * extent, STOUT * self.link)
         self.shapes = ShapeSolids(model, self.colour)
-        # Bodies that have a shape by what they carry, and by their drag.
+        # Bodies whose shape comes from their sites, and bodies whose shape comes from their drag.
         self.carrying = np.zeros(model.bodies, dtype=bool)
         sites = model.sites
         self.carrying[sites.body[(sites.body >= 0) & (self.radii > 0.0)]] = True
         if model.atoms is not None:
             self.carrying[sites.body[model.atoms.site]] = True
         self.shaped = np.array([bool(several) for several in model.shapes], dtype=bool)
-        # What is welded to a body that has shapes is a frame on it, or has been left without one on purpose.
+        # A body welded to one with shapes is only a frame on it, or has no shape on purpose.
         self.shaped |= (model.kinds == WELD) & np.isin(model.link, model.link[self.shaped])
         # Flexible bodies are drawn from node to node.
         self.shaped[list(model.modes)] = True
@@ -204,8 +205,8 @@ class _Parts:
         self.bare = np.zeros(model.bodies, dtype=bool)
 
     def _link_length(self) -> float:
-        """The median of the distances from joint to centre of mass and from a parent's joint to its child's; where
-        there are none, of the radii, and 1 for points [length]."""
+        """Return the median of the distances from joint to centre of mass and from a parent's joint to its child's; if
+        there are none, the median of the radii, or 1 for points [length]."""
         model = self.model
         child = np.flatnonzero(model.parents >= 0)
         spans = [
@@ -220,13 +221,13 @@ class _Parts:
         return float(np.median(edges)) if edges else 1.0
 
     def add_shapes(self) -> None:
-        """Solids of the shapes that bodies have been given."""
+        """Add solids for the given shapes of bodies."""
         self.balls += self.shapes.balls
         self.rods += self.shapes.rods
         self.boxes += self.shapes.boxes
 
     def add_site_balls(self) -> None:
-        """Spheres of sites with a radius, by their kinds, those of polymers by their chains."""
+        """Add spheres for sites with a radius, coloured by kind, or by chain for polymers."""
         sites, chains = self.model.sites, self.model.chains
         own = np.flatnonzero(self.radii > 0.0)
         group = np.array(sites.kind)
@@ -235,8 +236,8 @@ class _Parts:
         self.balls.append(Solids.at(sites.body[own], sites.position[own], self.radii[own], colours.cycled(group[own])))
 
     def add_atoms(self) -> None:
-        """A ball for each atom and half a stick for each end of a bond: the other half belongs to another body, which
-        turns about the bond."""
+        """Add a ball for each atom and half a stick for each end of a bond; the other half belongs to another body,
+        which turns about the bond."""
         atoms, sites = self.model.atoms, self.model.sites
         if atoms is None:
             return
@@ -255,12 +256,12 @@ class _Parts:
             self.rods.append(_rods(body[end], local[end], tips, STICK * typical, painted[end]))
 
     def add_drag_balls(self) -> None:
-        """Spheres of the hydrodynamic radius about the centres of mass."""
+        """Add spheres of the hydrodynamic radius about the centres of mass."""
         own = np.flatnonzero(self.sized)
         self.balls.append(Solids.at(own, self.model.centres[own], self.drag[own], self.colour[own]))
 
     def add_inertia(self) -> None:
-        """Bodies of unknown shape: the solid of their inertia, or a small ball for a point."""
+        """Add solids for bodies of unknown shape: the solid of their inertia, or a small ball for a point mass."""
         model = self.model
         spans = np.linalg.norm(model.centres, axis=1)
         for body, start, end in self._limbs():
@@ -276,7 +277,7 @@ class _Parts:
                 continue
             edges, turn = found
             if edges[0] > ROUND * edges[-1]:
-                # The ball of the same inertia: 2/5 r² = l²/6.
+                # The ball with the same inertia: 2/5 r² = l²/6.
                 self.balls.append(Solids.at(one, centre, edges[None] * np.sqrt(5.0 / 12.0), colour, turn[None]))
             elif edges[1] < ROD * edges[-1]:
                 half = 0.5 * edges[-1] * matrices(turn)[:, 2]
@@ -288,8 +289,8 @@ class _Parts:
                 self.boxes.append(Solids.at(one, centre, edges[None], colour, turn[None]))
 
     def _limbs(self) -> list[tuple[int, np.ndarray, np.ndarray]]:
-        """Bodies and two points of each: from its joint to its centre of mass, and from there to the joints of its
-        children and of its loops and to its springs, in its frame [length]."""
+        """Return bodies and two points of each in its frame [length]: from its joint to its centre of mass, and from
+        there to the joints of its children and loops and to its springs."""
         model = self.model
         ends: list[tuple[int, np.ndarray, np.ndarray]] = []
         hung = (model.parents >= 0) | ~np.isin(model.kinds, UNBOUND)
@@ -310,7 +311,7 @@ class _Parts:
         return ends
 
     def add_limbs(self) -> None:
-        """Limbs where there is some distance between their ends, with round ends where a body has no solid."""
+        """Add limbs whose ends are apart, with round ends if a body has no solid."""
         ends = self._limbs()
         bare = ~self.carrying & ~self.shaped
         long = [end for end in ends if bare[end[0]] and np.linalg.norm(end[2] - end[1]) > 1e-9 * self.link]
@@ -333,7 +334,8 @@ class _Parts:
             )
 
     def add_joints(self) -> None:
-        """A pin along the axis of a joint that has one, and a ball for one that turns all ways."""
+        """Add a pin along the axis of each joint with one axis, and a ball for a joint that rotates in all
+        directions."""
         model = self.model
         pins: list[tuple[int, np.ndarray, np.ndarray]] = []
         balls: list[tuple[int, np.ndarray]] = []
@@ -358,7 +360,7 @@ class _Parts:
             self.balls.append(Solids.at(carriers, places, np.full(len(balls), size), colours.JOINT))
 
     def add_marks(self) -> None:
-        """Small balls for sites without extent that are no atoms, by their kinds."""
+        """Add small balls for sites without extent that are not atoms, coloured by kind."""
         sites, atoms = self.model.sites, self.model.atoms
         own = self.radii == 0.0
         if atoms is not None:
@@ -372,7 +374,7 @@ class _Parts:
         self.balls.append(Solids.at(sites.body[marked], sites.position[marked], sizes, painted))
 
     def _in_frames(self, body: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """Places of the world in the frames of bodies [length], (n,) and (n, 3) to (n, 3)."""
+        """Convert places in the world to the frames of bodies [length], (n,) and (n, 3) to (n, 3)."""
         moves = body >= 0
         local = np.array(places, dtype=float)
         turns = matrices(self.rotations[body[moves]])
@@ -381,7 +383,7 @@ class _Parts:
 
 
 def _misleading(edges: np.ndarray, span: float) -> bool:
-    """Whether a solid with these edges [length] (3,) hides how a body of a span [length] is jointed."""
+    """Whether a solid with these edges [length] (3,) would hide the joints of a body with this span [length]."""
     bulky = BULKY_BALL if edges[0] > ROUND * edges[-1] else BULKY
     return bool(span > 0.0 and edges[-1] > bulky * span)
 
@@ -389,7 +391,7 @@ def _misleading(edges: np.ndarray, span: float) -> bool:
 def _rods(
     body: np.ndarray, start: np.ndarray, end: np.ndarray, radius: float | np.ndarray, colour: np.ndarray
 ) -> Solids:
-    """Cylinders from one end to the other, those without length left out; ends in the frames of the bodies (n, 3)."""
+    """Return cylinders between pairs of ends in the frames of the bodies (n, 3); those of zero length are left out."""
     lengths = np.linalg.norm(end - start, axis=1)
     some = lengths > 0.0
     radii = np.broadcast_to(radius, lengths.shape)[some]

@@ -1,4 +1,4 @@
-"""The solids of the shapes that bodies have been given."""
+"""Solids of the given shapes of bodies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ShapeSolids:
     Raises
     ------
     ModelError
-        Naming the file and the body, for a mesh that is not there or cannot be read.
+        For a mesh that does not exist or cannot be read; the message names the file and the body.
     """
 
     def __init__(self, model: Model, colour: np.ndarray) -> None:
@@ -73,20 +73,20 @@ class ShapeSolids:
             self._add_balls(body, shape, shape.unit * (atoms.places - middle), radii, painted)
 
     def _where(self, body: int, shape: shapes.FileShape) -> str:
-        """What a shape is called in messages."""
+        """Return the name of a shape for messages."""
         word = "mesh" if isinstance(shape, shapes.Mesh) else type(shape).__name__.lower()
         return f"body '{self._model.names[body]}', shape: {word} {clipped(shape.file)}"
 
     def _add_balls(
         self, body: int, shape: shapes.Shape, centres: np.ndarray, radii: np.ndarray, colour: np.ndarray
     ) -> None:
-        """Ellipsoids in the frame of a shape [length], both (n, 3)."""
+        """Add ellipsoids with centres and radii in the frame of a shape [length], both (n, 3)."""
         places = shape.place + centres @ matrices(shape.turn).T
         turns = np.tile(shape.turn, (len(radii), 1))
         self.balls.append(Solids.at(np.full(len(radii), body), places, radii, colour, turns))
 
     def meshes(self) -> tuple[MeshSolids, ...]:
-        """The meshes of files, one batch for each file and scale."""
+        """Return the meshes of files, one batch for each file and scale."""
         read = []
         for members in self._meshes.values():
             body, shape = members[0]

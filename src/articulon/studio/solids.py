@@ -1,4 +1,4 @@
-"""Shapes fixed on bodies: many instances of one unit shape, and where they are when the bodies are somewhere."""
+"""Shapes fixed on bodies: many instances of one unit shape, and their poses for given poses of the bodies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from articulon.model.array_rotations import matrices, quaternion_product
 
 GROUND = -1
-"""The body of what does not move."""
+"""Body number of objects that do not move."""
 UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 """Euler parameters of no rotation."""
 
@@ -21,24 +21,24 @@ class Solids(NamedTuple):
     body: np.ndarray
     """Body, −1 for the ground, shape (n,)."""
     position: np.ndarray
-    """Middle in the body's frame [length], shape (n, 3)."""
+    """Centre in the body's frame [length], shape (n, 3)."""
     rotation: np.ndarray
-    """The shape's frame to the body's, Euler parameters, shape (n, 4)."""
+    """Rotation from the shape's frame to the body's, Euler parameters, shape (n, 4)."""
     size: np.ndarray
-    """By which the unit shape is stretched along its axes [length], shape (n, 3)."""
+    """Factors by which the unit shape is stretched along its axes [length], shape (n, 3)."""
     colour: np.ndarray
     """Red, green and blue, 0 to 255, shape (n, 3), uint8."""
 
     @classmethod
     def of(cls, parts: Sequence[Self]) -> Self:
-        """All of several together."""
+        """Join several sets of instances."""
         if not parts:
             return cls.none()
         return cls(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
     @classmethod
     def none(cls) -> Self:
-        """No instance."""
+        """Return an empty set of instances."""
         return cls.at(np.zeros(0, dtype=np.int64), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)))
 
     @classmethod
@@ -50,8 +50,8 @@ class Solids(NamedTuple):
         colour: np.ndarray,
         rotation: np.ndarray | None = None,
     ) -> Self:
-        """Instances from arrays, of which ``size`` may be one number each (n,), ``colour`` one for all (3,), and
-        ``rotation`` is none by default."""
+        """Create instances from arrays. ``size`` may have one number for each (n,), and ``colour`` may be one for all
+        (3,); the default ``rotation`` is none."""
         count = len(body)
         sizes = np.asarray(size, dtype=float)
         sizes = np.repeat(sizes[:, None], 3, axis=1) if sizes.ndim == 1 else sizes
@@ -62,19 +62,20 @@ class Solids(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many there are."""
+        """Number of instances."""
         return len(self.body)
 
     def colours(self, locked: np.ndarray | None, instead: np.ndarray) -> np.ndarray:
-        """Colours (n, 3), uint8; that of locked bodies ``instead``. ``locked`` says so of each body, None where none
-        is."""
+        """Return the colours (n, 3), uint8, with ``instead`` for locked bodies. ``locked`` says whether each body is
+        locked; None if none is."""
         if locked is None or not locked.any():
             return self.colour
         grey = (self.body >= 0) & locked[np.maximum(self.body, 0)]
         return np.where(grey[:, None], instead, self.colour).astype(np.uint8)
 
     def placed(self, positions: np.ndarray, rotations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Middles (n, 3) [length] and Euler parameters (n, 4) in the world frame, from the poses of all bodies."""
+        """Return centres (n, 3) [length] and Euler parameters (n, 4) in the world frame, from the poses of all
+        bodies."""
         moves = self.body >= 0
         body = self.body[moves]
         places, turned = self.position.copy(), self.rotation.copy()
@@ -84,16 +85,16 @@ class Solids(NamedTuple):
 
 
 class Springs(NamedTuple):
-    """Lines between points of two bodies, which come closer and go apart."""
+    """Lines of varying length between points of two bodies."""
 
     body: np.ndarray
     """Bodies of the two ends, −1 for the ground, shape (n, 2)."""
     point: np.ndarray
-    """The ends in the bodies' frames [length], shape (n, 2, 3)."""
+    """Ends in the bodies' frames [length], shape (n, 2, 3)."""
 
     @classmethod
     def of(cls, ends: Sequence[tuple[tuple[int, np.ndarray], tuple[int, np.ndarray]]]) -> Self:
-        """From pairs of ends, each a body and a point."""
+        """Create springs from pairs of ends, each a body and a point."""
         count = len(ends)
         body = np.array([[end[0] for end in pair] for pair in ends], dtype=np.int64).reshape(count, 2)
         point = np.array([[end[1] for end in pair] for pair in ends], dtype=float).reshape(count, 2, 3)
@@ -101,11 +102,11 @@ class Springs(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many there are."""
+        """Number of springs."""
         return len(self.body)
 
     def placed(self, positions: np.ndarray, rotations: np.ndarray) -> np.ndarray:
-        """The ends in the world frame [length], shape (n, 2, 3), from the poses of all bodies."""
+        """Return the ends in the world frame [length], shape (n, 2, 3), from the poses of all bodies."""
         ends = self.point.copy()
         moves = self.body >= 0
         ends[moves] = on_bodies(positions, rotations, self.body[moves], self.point[moves])
@@ -113,7 +114,8 @@ class Springs(NamedTuple):
 
 
 def on_bodies(positions: np.ndarray, rotations: np.ndarray, body: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Points of bodies in the world frame [length], from the poses of all bodies: shapes (n,) and (n, 3) to (n, 3)."""
+    """Return points of bodies in the world frame [length], from the poses of all bodies: shapes (n,) and (n, 3) to (n,
+    3)."""
     if not points.any():
         return np.array(positions[body])
     turned: np.ndarray = np.einsum("kij,kj->ki", matrices(rotations[body]), points)
@@ -121,9 +123,9 @@ def on_bodies(positions: np.ndarray, rotations: np.ndarray, body: np.ndarray, po
 
 
 def along(directions: np.ndarray) -> np.ndarray:
-    """Euler parameters of turns that take the z axis into directions of any length, shapes (n, 3) and (n, 4)."""
+    """Return Euler parameters (n, 4) of rotations that take the z axis to directions (n, 3) of any length."""
     n = directions / np.linalg.norm(directions, axis=1, keepdims=True)
-    # Half-way between z and n; for n = −z half a turn about x.
+    # Half the rotation from z to n; for n = −z half a turn about x.
     e = np.stack([1.0 + n[:, 2], -n[:, 1], n[:, 0], np.zeros(len(n))], axis=1)
     e[n[:, 2] < -1.0 + 1e-12] = (0.0, 1.0, 0.0, 0.0)
     return np.asarray(e / np.linalg.norm(e, axis=1, keepdims=True))

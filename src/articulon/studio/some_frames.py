@@ -1,4 +1,4 @@
-"""Some of the frames of a run in a folder, without the others in memory."""
+"""Loading some of the frames of a run from its folder, without the others in memory."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from articulon.storage.trajectory_reading import is_sealed
 
 
 def with_some_frames(run: Run, most: int) -> Run:
-    """A run with as many of its frames as are wanted at most, equally far apart, and its last.
+    """Return a run with at most ``most`` of its frames, equally spaced, including the last.
 
     Parameters
     ----------
     run
-        In a folder, its model known.
+        Run in a folder, with a known model.
     most
-        Frames; 2 at least.
+        Number of frames; at least 2.
 
     Raises
     ------
@@ -53,5 +53,5 @@ def with_some_frames(run: Run, most: int) -> Run:
 
 
 def _rows(values: np.ndarray, every: int) -> np.ndarray:
-    """Every so many of them, and the last."""
+    """Return every n-th row, and the last."""
     return np.concatenate([values[:-1][::every], values[-1:]])

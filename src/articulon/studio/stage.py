@@ -1,4 +1,4 @@
-"""Where things are shown: a run's frames in a space of fixed size, as browsers reckon in single precision."""
+"""The stage of a scene: a run's frames in a space of fixed size, as browsers compute in single precision."""
 
 from __future__ import annotations
 
@@ -13,62 +13,61 @@ from articulon.studio.scene import Scene
 from articulon.studio.solids import Solids
 
 SIZE = 10.0
-"""Of all that is shown, in the units of the page."""
+"""Size of the scene, in units of the page."""
 LOOKED_AT = 40
-"""Frames from which the size of a run is told."""
+"""Number of frames from which the size of a run is determined."""
 OUTSIDE = 0.01
-"""The part of many bodies that may lie outside of the picture on each side, where they fly off."""
+"""Fraction of many bodies that may lie outside the picture on each side, if they fly off."""
 MANY = 200
 FLAT = 0.25
-"""Of the largest extent: what is less deep than this is looked at from the front."""
+"""Depth, relative to the largest extent, below which a scene is flat and viewed more from the front."""
 FIELD = np.radians(35.0)
-"""Of view, from top to bottom [rad]."""
+"""Field of view, from top to bottom [rad]."""
 MARGIN = 1.15
-"""By which the camera is farther than a square picture asks for: beside a panel pictures are higher than wide."""
+"""Factor of the camera distance beyond that for a square picture; beside a panel pictures are taller than wide."""
 ASIDE, ABOVE = np.radians(30.0), np.radians(20.0)
-"""From where it is looked at: beside the direction in which things are flattest, and above [rad]."""
+"""Angles of the view: to the side of the direction in which the scene is flattest, and above it [rad]."""
 
 
 class Frame(NamedTuple):
-    """The poses of a moment."""
+    """Poses at one time."""
 
     positions: np.ndarray
     """Origins of the bodies, world frame [length], shape (bodies, 3)."""
     rotations: np.ndarray
     """Euler parameters, body to world, shape (bodies, 4)."""
     time: float
-    """[time]."""
+    """Time [time]."""
     edges: np.ndarray | None
     """Edges of the box, as rows [length], shape (3, 3); None without a box."""
     q: np.ndarray | None = None
-    """Joint coordinates, by which flexible bodies deform, shape (nq,); None where nothing does or they are not
-    known."""
+    """Joint coordinates, by which flexible bodies deform, shape (nq,); None if none deforms or they are not known."""
     locked: np.ndarray | None = None
-    """Whether each body is locked to its parent at this moment, shape (bodies,); None where nothing locks."""
+    """Whether each body is locked to its parent at this time, shape (bodies,); None if no body can be locked."""
     state: np.ndarray | None = None
-    """Coordinates and speeds, from which the forces follow, shape (nq + nu,); None where they are not known."""
+    """Coordinates and speeds, from which the forces follow, shape (nq + nu,); None if they are not known."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """How lengths of the model become those of the page: factor (x − middle)."""
+    """Map from lengths of the model to those of the page: factor (x − middle)."""
 
     middle: np.ndarray
-    """[length], shape (3,)."""
+    """Centre of the scene [length], shape (3,)."""
     factor: float
-    """[1/length]."""
+    """Scale factor [1/length]."""
     camera: np.ndarray
-    """From where it is looked at, on the page, shape (3,)."""
+    """Position of the camera on the page, shape (3,)."""
     up: np.ndarray
-    """Upwards, a unit vector, shape (3,)."""
+    """Unit vector upwards, shape (3,)."""
 
     def places(self, positions: np.ndarray) -> np.ndarray:
-        """On the page, in single precision, shape (..., 3)."""
+        """Return positions on the page, in single precision, shape (..., 3)."""
         return np.asarray(self.factor * (positions - self.middle), dtype=np.float32)
 
 
 def stage_of(scene: Scene, frames: list[Frame]) -> Stage:
-    """A stage on which some frames of a run have room."""
+    """Return a stage that fits some frames of a run."""
     corners = []
     for frame in frames:
         places = shown_places(scene, frame)
@@ -95,7 +94,7 @@ def stage_of(scene: Scene, frames: list[Frame]) -> Stage:
 def _extents(
     solids: Solids, half: np.ndarray, positions: np.ndarray, rotations: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Middles of solids in the world, and half of how far they reach along its axes [length], shapes (n, 3)."""
+    """Return the centres of solids in the world, and their half extents along its axes [length], shapes (n, 3)."""
     middles, turns = solids.placed(positions, rotations)
     if (np.ptp(half, axis=1) == 0.0).all():
         return middles, half
@@ -103,7 +102,8 @@ def _extents(
 
 
 def _upwards(scene: Scene, extent: np.ndarray) -> np.ndarray:
-    """Unit vector upwards, shape (3,): against gravity; without it y for what moves in the plane of x and y, or z."""
+    """Return the unit vector upwards, shape (3,): against gravity; without gravity y for scenes in the x–y plane, else
+    z."""
     if scene.up is not None:
         return scene.up
     flat = float(extent[2]) < FLAT * float(extent.max())
@@ -111,12 +111,12 @@ def _upwards(scene: Scene, extent: np.ndarray) -> np.ndarray:
 
 
 def _camera(up: np.ndarray, extent: np.ndarray) -> np.ndarray:
-    """A place from which all of an extent (3,) is in view: from the side where it is flattest, turned and raised, the
-    less the flatter it is."""
+    """Return a place from which an extent (3,) is in view: from the side where it is flattest, turned aside and raised,
+    half as much for a flat scene."""
     across = [axis - (axis @ up) * up for axis in np.eye(3)]
     across = [axis / np.linalg.norm(axis) for axis in across if np.linalg.norm(axis) > 0.5]
     front = min(across, key=lambda axis: float(np.abs(axis) @ extent))
-    # As one looks at figures, with x to the right: against y, or against z where y is upwards.
+    # The usual view of figures, with x to the right: against y, or against z if y is upwards.
     front = -front if front[1] > 0.5 else front
     part = 0.5 if float(np.abs(front) @ extent) < FLAT * float(extent.max()) else 1.0
     level = np.cos(part * ASIDE) * front + np.sin(part * ASIDE) * np.cross(up, front)
@@ -126,7 +126,7 @@ def _camera(up: np.ndarray, extent: np.ndarray) -> np.ndarray:
 
 
 def shown_places(scene: Scene, frame: Frame) -> np.ndarray:
-    """Origins of the bodies [length] (bodies, 3), whole trees moved into the box where it repeats."""
+    """Return the origins of the bodies [length] (bodies, 3), with whole trees moved into a periodic box."""
     box = scene.model.box
     if not scene.wraps or box is None or frame.edges is None:
         return frame.positions
@@ -139,7 +139,7 @@ def shown_places(scene: Scene, frame: Frame) -> np.ndarray:
 
 
 def roots(parents: np.ndarray) -> np.ndarray:
-    """The first body of the tree of each body, shape (bodies,)."""
+    """Return the first body of the tree of each body, shape (bodies,)."""
     found = np.arange(len(parents))
     for body in np.flatnonzero(parents >= 0).tolist():
         found[body] = found[parents[body]]

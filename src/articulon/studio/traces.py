@@ -1,4 +1,4 @@
-"""Lines that bend: flexible bodies from node to node, and the backbones of proteins and nucleic acids."""
+"""Bent lines: flexible bodies from node to node, and the backbones of proteins and nucleic acids."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from articulon.studio import colours
 from articulon.studio.solids import on_bodies
 
 MOST_NODES = 1_500
-"""Of a flexible body: more are drawn as some of them."""
+"""Largest number of nodes that are drawn of a flexible body; of more, a selection is drawn."""
 BACKBONE = {"amino-acid": "CA", "nucleotide": "C4'"}
-"""The atom that stands for a residue, by its kind."""
+"""Atom that represents a residue, by its kind."""
 FEWEST = 4
-"""Residues that a backbone is drawn from."""
+"""Smallest number of residues for which a backbone is drawn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,28 +27,28 @@ class Trace:
     body: np.ndarray
     """Body of each point, −1 for the ground, shape (points,)."""
     position: np.ndarray
-    """Undeformed, in the body's frame [length], shape (points, 3)."""
+    """Undeformed positions of the points in the body's frame [length], shape (points, 3)."""
     pairs: np.ndarray
-    """Points that a line joins, shape (lines, 2)."""
+    """Pairs of points that a line joins, shape (lines, 2)."""
     colour: np.ndarray
     """Red, green and blue of each line, 0 to 255, shape (lines, 3), uint8."""
     width: float
-    """[length]."""
+    """Width of the lines [length]."""
     shapes: np.ndarray | None = None
-    """Displacement of the points per coordinate, in the body's frame [dimensionless], shape (points, 3, modes); None
-    where nothing deforms."""
+    """Displacement of the points per coordinate, in the body's frame [dimensionless], shape (points, 3, modes); None if
+    nothing deforms."""
     first: int = 0
-    """The coordinate of the first mode, in q."""
+    """Index in q of the coordinate of the first mode."""
 
     def placed(self, positions: np.ndarray, rotations: np.ndarray, q: np.ndarray | None) -> np.ndarray:
-        """Ends of the lines in the world frame [length], shape (lines, 2, 3).
+        """Return the ends of the lines in the world frame [length], shape (lines, 2, 3).
 
         Parameters
         ----------
         positions, rotations
             Poses of all bodies, shapes (bodies, 3) and (bodies, 4).
         q
-            Joint coordinates, shape (nq,); None where they are not known, which draws bodies as if they were rigid.
+            Joint coordinates, shape (nq,); None if they are not known, which draws bodies as if they were rigid.
         """
         local = self.position
         if self.shapes is not None and q is not None:
@@ -60,7 +60,7 @@ class Trace:
 
 
 def traces_of(model: Model, painted: np.ndarray, link: float) -> tuple[Trace, ...]:
-    """The lines of a model's flexible bodies and backbones.
+    """Return the lines of a model's flexible bodies and backbones.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def traces_of(model: Model, painted: np.ndarray, link: float) -> tuple[Trace, ..
     painted
         Colour of each body, shape (bodies, 3).
     link
-        How long a link is, by and large [length].
+        Typical length of a link [length].
     """
     found = [_of_flexible_body(model, body, painted[body], link) for body in sorted(model.modes)]
     backbone = _backbone(model, link)
@@ -77,8 +77,8 @@ def traces_of(model: Model, painted: np.ndarray, link: float) -> tuple[Trace, ..
 
 
 def _of_flexible_body(model: Model, body: int, colour: np.ndarray, link: float) -> Trace:
-    """Lines along a flexible body: the tree that joins its nodes by the least length, which goes from one to the next
-    where they lie in a row."""
+    """Return the lines along a flexible body: the minimum spanning tree of its nodes, which goes from one to the next
+    if they lie in a row."""
     modes = model.modes[body]
     chosen = np.unique(np.linspace(0, len(modes.positions) - 1, MOST_NODES).round().astype(int))
     places = modes.positions[chosen]
@@ -97,7 +97,7 @@ def _of_flexible_body(model: Model, body: int, colour: np.ndarray, link: float) 
 
 
 def _backbone(model: Model, link: float) -> Trace | None:
-    """Lines from residue to residue that are bonded, coloured by chain; None where there are few."""
+    """Return lines between bonded residues, coloured by chain; None if there are few."""
     atoms = model.atoms
     if atoms is None:
         return None

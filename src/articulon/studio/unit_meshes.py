@@ -1,4 +1,6 @@
-"""Triangles of a ball of radius 1, of a cylinder of radius and length 1 along z, and of a cube with edges of 1."""
+"""Triangles of a ball of radius 1, of a cylinder of radius and length 1 along z, and of a cube with edges of length
+1.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +9,20 @@ from typing import NamedTuple
 import numpy as np
 
 ROUND = 24
-"""Corners of the ring of a cylinder."""
+"""Number of corners of the ring of a cylinder."""
 
 
 class Mesh(NamedTuple):
-    """A surface of triangles, which run counter-clockwise as seen from outside."""
+    """A surface of triangles, whose corners are counter-clockwise as seen from outside."""
 
     vertices: np.ndarray
-    """Shape (vertices, 3)."""
+    """Corners of the surface, shape (vertices, 3)."""
     triangles: np.ndarray
-    """Corners of each, shape (triangles, 3)."""
+    """Indices of the corners of each triangle, shape (triangles, 3)."""
 
 
 def ball(divisions: int) -> Mesh:
-    """A ball: an icosahedron whose triangles are divided into four so many times."""
+    """Return a ball: an icosahedron whose triangles are divided into four ``divisions`` times."""
     golden = 0.5 * (1.0 + np.sqrt(5.0))
     short = np.array([(0.0, a, b * golden) for a in (-1, 1) for b in (-1, 1)])
     vertices = np.concatenate([np.roll(short, turn, axis=1) for turn in range(3)])
@@ -38,14 +40,14 @@ def ball(divisions: int) -> Mesh:
 
 
 def _outwards(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Triangles about the origin, their corners counter-clockwise as seen from outside."""
+    """Orient triangles about the origin so that their corners are counter-clockwise as seen from outside."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), a) < 0.0
     return np.where(inward[:, None], triangles[:, ::-1], triangles)
 
 
 def _divided(mesh: Mesh) -> Mesh:
-    """Each triangle in four, new corners on the ball."""
+    """Divide each triangle into four, with new corners on the ball."""
     a, b, c = mesh.triangles.T
     sides = np.sort(np.concatenate([np.stack(pair, axis=1) for pair in ((a, b), (b, c), (c, a))]), axis=1)
     edges, number = np.unique(sides, axis=0, return_inverse=True)
@@ -58,7 +60,7 @@ def _divided(mesh: Mesh) -> Mesh:
 
 
 def rod() -> Mesh:
-    """A cylinder with flat ends, whose edges are sharp: the ends have corners of their own."""
+    """Return a cylinder with flat ends and sharp edges: the ends have their own corners."""
     angle = np.arange(ROUND) * 2.0 * np.pi / ROUND
     ring = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     low, high = (np.column_stack([ring, np.full(ROUND, z)]) for z in (-0.5, 0.5))
@@ -73,7 +75,7 @@ def rod() -> Mesh:
 
 
 def brick() -> Mesh:
-    """A cube, whose faces have corners of their own."""
+    """Return a cube whose faces have their own corners."""
     vertices: list[np.ndarray] = []
     triangles: list[tuple[int, int, int]] = []
     for axis in range(3):

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     import viser
 
 RATE = 60.0
-"""How often a page is brought up to date [1/s]."""
+"""Rate at which a page is updated [1/s]."""
 PATIENCE = 2.0
-"""After how long it is looked again for frames of a run that is still going [s]."""
+"""Interval at which new frames of a run in progress are looked for [s]."""
 SPEEDS = {"¼": 0.25, "½": 0.5, "1": 1.0, "2": 2.0, "4": 4.0}
-"""By what buttons say."""
+"""Playback speeds by the labels of their buttons."""
 
 
 class Viewer:
@@ -36,9 +36,9 @@ class Viewer:
     Parameters
     ----------
     frames
-        Those of the run.
+        Frames of the run.
     server
-        What serves the page.
+        Server of the page.
     """
 
     def __init__(self, frames: RunFrames, server: viser.ViserServer) -> None:
@@ -73,7 +73,7 @@ class Viewer:
 
         @self._slider.on_update
         def _(event: viser.GuiEvent) -> None:
-            # The slider also moves as the run is played.
+            # The slider also moves during playback.
             if event.client_id is not None:
                 player.pause()
                 player.seek(int(self._slider.value))
@@ -95,7 +95,7 @@ class Viewer:
             player.speed = SPEEDS[speeds.value]
 
     def _draw_forces(self) -> None:
-        """Arrows at the frame that is shown, where they are asked for and the forces can be evaluated."""
+        """Draw arrows at the frame on show, if they are requested and the forces can be evaluated."""
         if self._forces is None or not self._forces.value:
             self._arrows.hide()
             return
@@ -113,7 +113,7 @@ class Viewer:
         return str(getattr(case, "title", "") or getattr(case, "name", "") or "articulon")
 
     def _time_text(self) -> str:
-        """Time of the frame that is shown and of the last, and how the run ended."""
+        """Return the time of the frame on show and of the last frame, and how the run ended."""
         times = self.frames.times
         scale = suited(self.frames.model.units, "time", float(times[-1]))
         words = f"t = {scale.text(float(times[self.player.frame]))} of {scale.text(float(times[-1]))}"
@@ -128,7 +128,7 @@ class Viewer:
         )
 
     def update(self, seconds: float) -> None:
-        """Bring the page up to date after some wall time [s]."""
+        """Update the page after some wall time [s]."""
         if self.frames.going and time.monotonic() - self._looked > PATIENCE:
             self._looked = time.monotonic()
             if self.frames.look_again():
@@ -161,6 +161,6 @@ class Viewer:
             before = now
 
     def close(self) -> None:
-        """End the page."""
+        """Close the page."""
         self._closing.set()
         stop(self.server)

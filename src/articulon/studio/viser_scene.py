@@ -1,4 +1,4 @@
-"""A scene on a viser server: each kind of solid is one batch of instances, so that a frame is a handful of arrays."""
+"""A scene on a viser server: each kind of solid is one batch of instances, so that a frame needs only a few arrays."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     import viser
 
 MOST_BALLS = 40_000
-"""More balls are drawn as points, which browsers bear by the million."""
+"""Number of balls above which they are drawn as points; browsers can draw millions of these."""
 FINENESS = ((100, 4), (400, 3), (4_000, 2), (MOST_BALLS, 1))
-"""How often the triangles of a ball are divided, for so many balls."""
+"""Number of subdivisions of the triangles of a ball, for up to this number of balls."""
 MOST_SHADOWS = 2_000
-"""More solids throw no shadows."""
+"""Number of solids above which they cast no shadows."""
 POINT_OF_BALL = 2.0
-"""Width of a point by the radius of its ball."""
+"""Width of a point relative to the radius of its ball."""
 
 
 class ViserScene:
@@ -33,13 +33,13 @@ class ViserScene:
     Parameters
     ----------
     server
-        Where it is shown.
+        Server of the page.
     scene, stage
-        What, and how large.
+        The scene, and its scale and camera.
     first
-        The frame that is shown at first.
+        Initial frame.
     grain
-        To which places are rounded, by the unit of the page; None for no rounding.
+        Grid to which positions are rounded, in units of the page; None for no rounding.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class ViserScene:
             cast_shadow=shadows,
             receive_shadow=shadows,
         )
-        # Balls look the same however they turn.
+        # Balls look the same in any orientation.
         round_all = bool(name == "/balls" and (np.ptp(solids.size, axis=1) == 0.0).all())
         self._batches.append((solids, handle, not round_all))
 
@@ -167,34 +167,34 @@ class ViserScene:
                     handle.position, handle.wxyz = self.stage.places(place), turn
 
     def remove(self) -> None:
-        """Take it off the pages, but for its lights."""
+        """Remove the scene from the pages, except for its lights."""
         moving = [*self.batches, *(handle for _, handle in (*self._walls, *self._traces))]
         for handle in (*moving, self._cloud, self._springs, self._box):
             if handle is not None:
                 handle.remove()
 
     def pick(self, handle: Any, instance: int) -> int:
-        """The body that carries an instance of a batch, −1 for the ground."""
+        """Return the body that carries an instance of a batch, −1 for the ground."""
         solids = next(solids for solids, own, _ in self._batches if own is handle)
         return int(solids.body[instance])
 
     def middle(self, handle: Any, instance: int, frame: Frame) -> np.ndarray:
-        """The middle of an instance of a batch on the page, in a frame, shape (3,)."""
+        """Return the centre of an instance of a batch on the page, in a frame, shape (3,)."""
         solids = next(solids for solids, own, _ in self._batches if own is handle)
         return np.asarray(self._placed(solids, frame)[0][instance], dtype=float)
 
     @property
     def batches(self) -> list[Any]:
-        """The handles of solids, which can be clicked on."""
+        """Return the handles of solids, which can be clicked on."""
         return [handle for _, handle, _ in self._batches]
 
     def _placed(self, solids: Solids, frame: Frame) -> tuple[np.ndarray, np.ndarray]:
-        """Middles and Euler parameters of solids on the page, in single precision."""
+        """Return centres and Euler parameters of solids on the page, in single precision."""
         places, turns = solids.placed(shown_places(self.scene, frame), frame.rotations)
         return self._rounded(self.stage.places(places)), self._rounded(np.asarray(turns, dtype=np.float32))
 
     def _rounded(self, numbers: np.ndarray) -> np.ndarray:
-        """Numbers of the page, rounded where they are to take little room."""
+        """Return numbers of the page, rounded if they must take little space."""
         return numbers if self._grain is None else np.round(numbers / self._grain) * np.float32(self._grain)
 
     def _trace_ends(self, trace: Trace, frame: Frame) -> np.ndarray:
@@ -211,7 +211,7 @@ class ViserScene:
 
 
 def _light(server: viser.ViserServer, stage: Stage) -> None:
-    """Light from the side of the camera, and where that is."""
+    """Set up light from the side of the camera, and the camera."""
     scene = server.scene
     scene.set_up_direction(tuple(stage.up))
     scene.configure_default_lights(enabled=False)

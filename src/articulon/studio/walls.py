@@ -1,4 +1,4 @@
-"""Walls as surfaces of triangles: a piece of each plane, a length of each cylinder, and meshes as they are."""
+"""Walls as surfaces of triangles: a piece of each plane, a length of each cylinder, and unchanged meshes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from articulon.studio.box_corners import box_corners
 from articulon.studio.solids import along
 
 ROUND = 48
-"""Corners of the ring by which a cylinder is drawn."""
+"""Number of corners of the ring of a cylinder."""
 COPLANAR = 1e-9
-"""How far the corners of a face may be from a plane on it, by the size of the box."""
+"""Largest distance of the corners of a box face from a plane that lies on it, relative to the size of the box."""
 BEYOND = 0.8
-"""How far planes and cylinders are drawn from the middle of the bodies, by the extent of these."""
+"""Distance from the middle of the bodies to which planes and cylinders are drawn, relative to the extent of the
+bodies."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,27 +27,27 @@ class WallShape:
     """A wall as triangles."""
 
     name: str
-    """What it is called."""
+    """Name of the wall."""
     vertices: np.ndarray
     """Corners in the wall's frame [length], shape (vertices, 3)."""
     triangles: np.ndarray
-    """Their corners, shape (triangles, 3)."""
+    """Indices of the corners of each triangle, shape (triangles, 3)."""
     part: WallPart
-    """The wall, which says how it moves."""
+    """The wall, which defines its motion."""
 
     @property
     def moves(self) -> bool:
-        """Whether it is told to."""
+        """Whether the wall has a prescribed motion."""
         return self.part.moves
 
     def pose(self, time: float) -> tuple[np.ndarray, np.ndarray]:
-        """Place [length] (3,) and Euler parameters (4,) of the wall's frame at a time."""
+        """Return the position [length] (3,) and Euler parameters (4,) of the wall's frame at a time."""
         place, turn = wall_pose(self.part, time)
         return place, quaternions(turn[None])[0]
 
 
 def wall_shapes(model: Model, positions: np.ndarray) -> tuple[WallShape, ...]:
-    """The walls of a model's contacts and impacts, drawn about the places of its bodies (bodies, 3)."""
+    """Return the walls of a model's contacts and impacts, drawn about the positions of its bodies (bodies, 3)."""
     parts = [
         part for force in model.forces if getattr(force, "walls", ()) for part in parts_of(force.walls, model, "walls")
     ]
@@ -57,7 +58,7 @@ def wall_shapes(model: Model, positions: np.ndarray) -> tuple[WallShape, ...]:
 
 
 def _face(part: WallPart, model: Model) -> WallShape | None:
-    """The face of the box that a plane lies on; None for other walls."""
+    """Return the face of the box that a plane lies on; None for other walls."""
     if part.shape != "plane" or part.moves or model.box is None:
         return None
     place, turn = wall_pose(part, 0.0)
@@ -66,7 +67,7 @@ def _face(part: WallPart, model: Model) -> WallShape | None:
     on = np.flatnonzero(height < COPLANAR * np.linalg.norm(model.box.vectors))
     if on.size != 4:
         return None
-    # Neighbours differ in one bit of their number: the third and the fourth change places, to go round.
+    # Neighbouring corners differ in one bit of their index: swap the third and the fourth to go round the face.
     return WallShape(part.name, corners[on[[0, 1, 3, 2]]], np.array([[0, 1, 2], [0, 2, 3]]), part)
 
 

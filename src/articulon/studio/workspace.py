@@ -35,21 +35,21 @@ if TYPE_CHECKING:
     import viser
 
 OFTEN = 1.0
-"""After which time it is looked again whether a file has been mended [s]."""
+"""Interval at which the studio checks whether a broken file has been mended [s]."""
 RATE = 60.0
-"""How often the pages are brought up to date [1/s]."""
+"""Rate at which the pages are updated [1/s]."""
 
 
 class Workspace:
-    """The page: a tab that runs a case and, where the case is under edit, one that builds it. The scene shows either
-    the case or its run.
+    """The page: a tab that runs a case and, if the case can be edited, a tab that builds it. The scene shows either the
+    case or its run.
 
     Parameters
     ----------
     server
-        What serves it.
+        Server of the page.
     source
-        Where the case comes from; a document is edited on the page, and a file that is none yet when it has become one.
+        Source of the case. A document is edited on the page; a broken file can be edited once it has been mended.
     session
         The runs.
     home
@@ -97,14 +97,14 @@ class Workspace:
             self._show_run(session.model, session.frames[0])
 
     def _edit(self, document: CaseDocument) -> None:
-        """Have a document be edited on the page."""
+        """Start editing a document on the page."""
         with self._build:
             self.source = self.editor = EditorPanel(self.server, document, self._home)
         self.source.on_change(self._changed.set)
         self._look_at_case()
 
     def _look_at_broken(self, broken: BrokenFile) -> None:
-        """Open a file that could not be read, where somebody has mended it; or show it as it is now."""
+        """Open a broken file if it has been mended, otherwise show its present text."""
         self._looked = time.monotonic()
         if not broken.changed:
             return
@@ -122,7 +122,7 @@ class Workspace:
         self.pull = PullTool(self.server, self.session)
 
     def _look_at_case(self) -> None:
-        """Show the case as it stands, or why there is none that can be run."""
+        """Show the current case, or why it cannot be run."""
         try:
             case = self.source.case()
             model = case.build_model(run_code=case.allow_code)
@@ -138,7 +138,7 @@ class Workspace:
         self._show_case(model)
 
     def _show_case(self, model: Model | None) -> None:
-        """Show the case in the scene, in which an editor also moves its joints."""
+        """Show the case in the scene, where an editor can also move its joints."""
         if self.editor is not None:
             self._clear()
             self.editor.show(True)
@@ -146,7 +146,7 @@ class Workspace:
             self._set_stage(model, first_frame(model))
 
     def _show_run(self, model: Model, first: Frame) -> None:
-        """Show the run in the scene, from a frame on."""
+        """Show the run in the scene, starting with the given frame."""
         if self.editor is not None:
             self.editor.show(False)
         self._set_stage(model, first)
@@ -195,8 +195,8 @@ class Workspace:
             self._show_run(model, frames[0] if frames else first_frame(model))
 
     def update(self, seconds: float) -> None:
-        """Bring the pages up to date after some wall time [s]. What goes wrong by it is said on them: a run that goes
-        on does not end by what a page cannot show, or has sent."""
+        """Update the pages after some wall time [s]. Errors are reported on the pages: a run does not end because a
+        page sends bad input or cannot show something."""
         self._unless_wrong(lambda: self._go_on(seconds))
         self._unless_wrong(self.panel.update)
 
@@ -204,8 +204,8 @@ class Workspace:
         try:
             does()
         except Exception as error:
-            # A run, and changes that are not saved, outlive whatever a page does not know how to show. The same error
-            # comes again at every turn, often.
+            # An error in a page must not end a run or lose unsaved changes. The same error often recurs at every
+            # update.
             said = f"{type(error).__name__}: {error}"
             if said != self._wrong:
                 self._wrong = said
@@ -221,7 +221,7 @@ class Workspace:
             self._look_at_case()
         self.panel.follow_wishes()
         if self._view is None and self.panel.shown is not None and session.frames and session.model is not None:
-            # Somebody looks at the run again.
+            # Somebody has selected a frame of the run again.
             self._show_run(session.model, session.frames[0])
         watched = bool(self.server.get_clients())
         if watched != self._watched:
@@ -234,7 +234,7 @@ class Workspace:
         self.pull.update(self._followed(session.frames[-1]) if latest else None)
 
     def _show(self, fresh: Frame | None) -> None:
-        """The frame on show, where that is another one than before."""
+        """Show the present frame, if it has changed."""
         frames, number = self.session.frames, self.panel.shown
         if self._view is None or not frames:
             return
@@ -250,8 +250,8 @@ class Workspace:
             self._draw_forces(frame, forces)
 
     def _draw_forces(self, frame: Frame, asked: bool) -> None:
-        """Arrows at the frame on show, where they are asked for and the forces can be evaluated. They are to the scale
-        of the strongest force so far: of a run that goes on nobody knows the strongest."""
+        """Draw arrows at the frame on show, if they are requested and the forces can be evaluated. Their scale follows
+        the strongest force so far, as that of a run in progress is not known yet."""
         assert self._arrows is not None
         if not asked or frame.state is None:
             self._arrows.hide()
@@ -267,7 +267,7 @@ class Workspace:
             self.session.note("forces", str(error))
 
     def _followed(self, frame: Frame) -> Frame:
-        """A frame as it is shown: of bodies that nothing holds, with their middle where it was at first."""
+        """Return a frame for display: bodies that nothing holds are shown with their middle at its initial place."""
         if self._middle is None:
             return frame
         return frame._replace(positions=frame.positions - (frame.positions.mean(axis=0) - self._middle))
@@ -282,7 +282,7 @@ class Workspace:
 
     @contextmanager
     def in_background(self) -> Iterator[Self]:
-        """Keep the pages up to date by a thread, as long as the block lasts, and close them then."""
+        """Keep the pages up to date by a thread for the duration of the block, then close them."""
         thread = threading.Thread(target=self.run)
         thread.start()
         try:
@@ -293,11 +293,12 @@ class Workspace:
             self.close()
 
     def end(self) -> None:
-        """Have :meth:`run` return."""
+        """Make :meth:`run` return."""
         self._closing.set()
 
     def close(self) -> str | None:
-        """End the run, its state saved, and the pages; how to go on with it, where there is something left."""
+        """End the run with its state saved, and close the pages; return how to continue it, if there is anything
+        left."""
         self.end()
         how = self.session.close()
         if self.editor is not None:
@@ -307,14 +308,14 @@ class Workspace:
 
 
 def first_frame(model: Model) -> Frame:
-    """The model at its initial coordinates."""
+    """Return the model at its initial coordinates as a frame."""
     positions, rotations = poses_at(model, model.q0) if model.bodies else body_poses(model, model.q0)
     return Frame(positions, rotations, 0.0, None if model.box is None else np.array(model.box.vectors))
 
 
 def live_stage(scene: Scene, first: Frame, frames: list[Frame]) -> Stage:
-    """A stage for a run of which only the beginning may be known: with room for trees on the ground to swing round to
-    the other side."""
+    """Return a stage for a run that may only have begun, with room for trees on the ground to swing round to the other
+    side."""
     model = scene.model
     root = roots(model.parents)
     held = np.array([model.joints[k].translations == 0 for k in root])

@@ -1,1 +1,1 @@
-"""Building in the page: a case under edit, forms made from declarations, and the panel that shows both."""
+"""Editing cases on the page: the document, forms made from declarations, and the panel that shows both."""

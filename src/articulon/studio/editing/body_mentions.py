@@ -1,4 +1,4 @@
-"""Where a case names a body: found by the types of its declarations, which mark the text that does."""
+"""Places where a case names a body, found by the types of its declarations, which mark such text."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ class Mention(NamedTuple):
     """A place in a case that names a body."""
 
     path: tuple[Part, ...]
-    """Keys and indices down to the text, or to the table of which the name is a key."""
+    """Keys and indices down to the text, or to the table that has the name as a key."""
     name: str
-    """The name as it stands there."""
+    """Name as it stands there."""
     is_key: bool = False
     """Whether the name is a key of that table."""
     of_many: bool = False
-    """Whether it stands in a list that may have any number of names."""
+    """Whether the name stands in a list of variable length."""
 
     @property
     def key(self) -> str:
-        """The dotted key of the place."""
+        """Return the dotted key of the place."""
         return dotted(self.path)
 
 
 def mentions(table: Mapping[str, Any]) -> list[Mention]:
-    """All places of a case that name a body, but for the bodies' own names."""
+    """Return all places of a case that name a body, except the bodies' own names."""
     return list(_inside(CaseFile, (), with_discriminators(table), ()))
 
 
@@ -75,7 +75,7 @@ def _inside(annotation: Any, marks: Sequence[Any], value: Any, path: tuple[Part,
                 for mention in _inside(arguments[k if fixed else 0], (), inner, (*path, k)):
                     yield mention._replace(of_many=not fixed) if mention.path == (*path, k) else mention
     elif origin is Union or type(annotation).__name__ == "UnionType":
-        # Several members may know a place: it is named once.
+        # Several members of a union may match a place; it is listed once.
         found = [mention for argument in arguments for mention in _inside(argument, (), value, path)]
         yield from dict.fromkeys(found)
 
@@ -85,7 +85,7 @@ def _field(field: FieldInfo, value: Any, path: tuple[Part, ...]) -> Iterator[Men
 
 
 def _chosen(choice: Choice, value: Any) -> list[Any]:
-    """The declarations of a family that a table is of."""
+    """Return the declarations of a family that a table may be one of."""
     if isinstance(choice, Family) and isinstance(value, Mapping):
         member = choice.members.get(str(value.get(choice.key)))
         return [] if member is None else [member]
@@ -93,7 +93,7 @@ def _chosen(choice: Choice, value: Any) -> list[Any]:
 
 
 def renamed(table: Mapping[str, Any], old: str, new: str) -> dict[str, Any]:
-    """A case in which a body has another name, wherever it is named: as a parent, an end, in forces, checks and
+    """Return a case in which a body has another name, wherever it is named: as a parent, an end, in forces, checks and
     conditions, in observables, and in keys and values of variants and studies."""
     result: dict[str, Any] = deepcopy(dict(table))
     for mention in mentions(table):
@@ -116,7 +116,8 @@ def renamed(table: Mapping[str, Any], old: str, new: str) -> dict[str, Any]:
 
 
 def _put(value: Any, mention: Mention, new: str) -> Any:
-    """A value, of which the mention's path is, with another name there; the same where it has no such place."""
+    """Return the value that the mention's path leads through, with another name there; unchanged if the place does not
+    exist."""
     here = {"": value}
     path: tuple[Part, ...] = ("", *mention.path)
     inside: Any = here
@@ -126,7 +127,7 @@ def _put(value: Any, mention: Mention, new: str) -> Any:
         except (KeyError, IndexError, TypeError):
             return value
     if mention.is_key and isinstance(inside, dict):
-        # The order of the keys stays.
+        # The order of the keys is kept.
         items = [(new if key == mention.name else key, item) for key, item in inside.items()]
         inside.clear()
         inside.update(items)
@@ -136,7 +137,7 @@ def _put(value: Any, mention: Mention, new: str) -> Any:
 
 
 def _override(table: Mapping[str, Any], key: str, value: Any, old: str, new: str) -> Any:
-    """The value of an override with a body's other name in it, by what its key is in the case."""
+    """Return the value of an override with a body renamed in it, by the type that its key has in the case."""
     try:
         whole, touched = changed(table, {key: value})
         path = parts(touched[0])
@@ -161,7 +162,7 @@ def _texts_renamed(value: Any, key: str, old: str, new: str) -> Any:
 
 
 def _key_renamed(key: str, old: str, new: str) -> str:
-    """A dotted key in which a body of the model, or of a table by bodies, has another name."""
+    """Return a dotted key in which a body of the model, or of a table by bodies, is renamed."""
     try:
         path = parts(key)
     except CaseError:

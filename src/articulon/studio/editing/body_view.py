@@ -1,4 +1,4 @@
-"""The part of the panel that builds bodies: their tree, the form of the one that is chosen, and its name."""
+"""The part of the panel for bodies: their tree, the form of the selected one, and its name."""
 
 from __future__ import annotations
 
@@ -27,38 +27,39 @@ if TYPE_CHECKING:
     import viser
 
 ELSEWHERE = ("name", "shape")
-"""Keys of a body that have controls of their own."""
+"""Keys of a body that have their own controls."""
 SHAPES = family_of(AnyShape, "shape")
-"""What a body may look like."""
+"""Family of shapes of a body."""
 WIDEST = 120
-"""Characters in front of a body in the tree; those on longer chains stand below each other."""
+"""Largest width of the branches before a body in the tree [characters]; bodies of longer chains are listed below each
+other."""
 JOINED = ("parent", "joint")
-"""Keys of how a body is joined, which change what other keys mean."""
+"""Keys that define how a body is joined, which change the meaning of other keys."""
 
 
 class BodyEditor(Editor, Protocol):
-    """What this part needs of the panel."""
+    """Interface of the panel that this part uses."""
 
     selected: str | None
-    """Name of the body that is chosen, or of the ground; None before anybody has chosen."""
+    """Name of the selected body, or of the ground; None before the first selection."""
     drag: Drag
     """What the handle in the scene drags."""
 
     def ask(self, question: str, lines: list[str], yes: str, action: Any) -> None:
-        """Ask before something is done."""
+        """Ask for confirmation before an action."""
 
 
 @dataclass
 class Held:
-    """The body that controls are about, from when they are made on: another page may choose another one before what is
-    done to them arrives."""
+    """The body that a set of controls was made for. Another page may select another body before an action on them
+    arrives."""
 
     name: str | None
-    """What it is called now; None for the ground, and for no body."""
+    """Current name of the body; None for the ground, and for no body."""
 
 
 class BodyView:
-    """Bodies: a tree, buttons, and the form of the one that is chosen.
+    """View of the bodies: a tree, buttons, and the form of the selected body.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ class BodyView:
         follow(self._drag, editor, lambda what: setattr(editor, "drag", what))
 
     def _hold(self, name: str | None) -> None:
-        """Make the controls that are about one body."""
+        """Make the controls for one body."""
         held = self._held = Held(name)
         if self._inside is not None:
             self._inside.remove()
@@ -136,7 +137,7 @@ class BodyView:
                 editor.selected = new
 
     def show(self, table: Mapping[str, Any], errors: Mapping[str, str]) -> None:
-        """Show what a case says, and what is wrong with it."""
+        """Show the contents of a case, and its faults."""
         editor, names = self._editor, body_names(table)
         if editor.selected not in (GROUND, *names):
             editor.selected = names[-1] if names else None
@@ -157,7 +158,7 @@ class BodyView:
             self._form.show(body, about(errors, f"model.bodies[{number}]"))
             self._shapes.point_at(("model", "bodies", number, "shape"))
         self._shapes.show(table, errors)
-        # Last: who sees a body in the tree has the controls that are about it.
+        # Last, so that a body is never in the tree before its controls exist.
         self._tree.content = tree_html(table, editor.selected, errors)
 
     def _set_form(self, body: Mapping[str, Any] | None) -> None:
@@ -192,7 +193,7 @@ class BodyView:
 
 
 def coordinate_units(fields: tuple[FormField, ...], joint: str, units: UnitSystem) -> list[FormField]:
-    """The fields of a body, with the coordinates and speeds of its joint named, and their units."""
+    """Return the fields of a body with the names and units of the coordinates and speeds of its joint."""
     kind = BY_NAME.get(joint)
     if kind is None:
         return list(fields)
@@ -201,7 +202,7 @@ def coordinate_units(fields: tuple[FormField, ...], joint: str, units: UnitSyste
     for field in fields:
         if field.name in named:
             parts = named[field.name]
-            if not parts:  # of a weld
+            if not parts:  # a weld has no coordinates
                 continue
             labels = list(dict.fromkeys(units.label(dimension) for _, dimension in parts))
             words = f"{', '.join(name for name, _ in parts)}: {field.meaning}"
@@ -211,8 +212,8 @@ def coordinate_units(fields: tuple[FormField, ...], joint: str, units: UnitSyste
 
 
 def beginning(table: Mapping[str, Any], parent: str | None) -> dict[str, Any]:
-    """With which values a new body begins: a rod of unit mass and length, and a tenth of it thick, that hangs at
-    the end of its parent."""
+    """Return the initial values of a new body: a rod of unit mass and length, with a thickness of a tenth of its
+    length, that hangs from the end of its parent."""
     rod: dict[str, Any] = {
         "joint": "revolute",
         "axis": [0, 1, 0],
@@ -229,7 +230,7 @@ def beginning(table: Mapping[str, Any], parent: str | None) -> dict[str, Any]:
 
 
 def tree_html(table: Mapping[str, Any], selected: str | None, errors: Mapping[str, str]) -> str:
-    """The bodies as a tree, each with its joint; the one that is chosen in bold, those at fault in red."""
+    """Return the bodies as a tree, each with its joint; the selected one in bold, those with faults in red."""
     bodies = bodies_of(table)
     if not bodies:
         builder = value_or_none(table, ("model", "builder"))
@@ -246,7 +247,7 @@ def tree_html(table: Mapping[str, Any], selected: str | None, errors: Mapping[st
     lines = [f'<span style="{ground}">{GROUND}</span>']
     faulty = {int(found[1]) for key in errors if (found := re.match(r"model\.bodies\[(\d+)\]", key))}
 
-    # By a stack: a chain may have more bodies than functions can call each other.
+    # An explicit stack: a chain may have more bodies than the recursion limit allows.
     growing: list[tuple[int, str, bool]] = []
 
     def grow(parent: str, before: str) -> None:
@@ -270,7 +271,7 @@ def tree_html(table: Mapping[str, Any], selected: str | None, errors: Mapping[st
             grow(str(bodies[k].get("name")), further if len(further) <= WIDEST else before)
 
     draw(GROUND, "")
-    for parent in [*below]:  # whose parents are no bodies
+    for parent in [*below]:  # bodies whose parents do not exist
         draw(parent, "? ")
     text = "\n".join(lines)
     return (

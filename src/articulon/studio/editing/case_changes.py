@@ -27,13 +27,13 @@ LISTS: tuple[tuple[Part, ...], ...] = (
     ("model", "drives"),
     ("adaptive", "groups"),
 )
-"""Lists of tables of which an element goes with a body that it cannot be without."""
+"""Lists of tables whose elements are deleted together with a body that they need."""
 
 Table = dict[str, Any]
 
 
 def value_or_none(table: Mapping[str, Any], path: Sequence[Part]) -> Any:
-    """What stands at a path, None where nothing does."""
+    """Return the value at a path, or None if there is none."""
     here: Any = table
     for part in path:
         if isinstance(part, int):
@@ -46,13 +46,13 @@ def value_or_none(table: Mapping[str, Any], path: Sequence[Part]) -> Any:
 
 
 def with_value(table: Mapping[str, Any], path: Sequence[Part], value: Any) -> Table:
-    """A case with a value at a path, tables on the way made where there are none; None removes the key, and the tables
-    that this leaves empty, but for elements of lists.
+    """Return a case with a value at a path; missing tables on the way are created. None removes the key, and tables
+    that become empty by this, except elements of lists.
 
     Raises
     ------
     CaseError
-        For a path that leads through what is no table.
+        For a path that leads through a value that is not a table.
     """
     result = deepcopy(dict(table))
     here: Any = result
@@ -82,28 +82,28 @@ def with_value(table: Mapping[str, Any], path: Sequence[Part], value: Any) -> Ta
 
 
 def with_element(table: Mapping[str, Any], path: Sequence[Part], element: Mapping[str, Any]) -> tuple[Table, int]:
-    """A case with one more table in a list of tables, and its number."""
+    """Return a case with one more table in a list of tables, and the index of that table."""
     there = value_or_none(table, path) or []
     there = [there] if isinstance(there, Mapping) else there
     return with_value(table, path, [*there, dict(element)]), len(there)
 
 
 def with_form(table: Mapping[str, Any], path: Sequence[Part], word: str, form: type[Declaration]) -> Table:
-    """A case in which a section, or a force, is of another kind. Keys that the new one can have too are kept.
+    """Return a case in which a section, or a force, is of another kind. Keys that the new kind also has are kept.
 
     Parameters
     ----------
     table, path
-        The case, and where the section is.
+        The case, and the path of the section.
     word
-        What chooses the new form, such as ``"rk4"``.
+        Word that selects the new form, such as ``"rk4"``.
     form
-        The declaration that it chooses.
+        Declaration that it selects.
 
     Raises
     ------
     CaseError
-        For a section that has one form only.
+        For a section that has only one form.
     """
     key, there = chooser(path), value_or_none(table, path)
     if key is None:
@@ -119,7 +119,7 @@ def with_form(table: Mapping[str, Any], path: Sequence[Part], word: str, form: t
 
 
 def chooser(path: Sequence[Part]) -> str | None:
-    """The key that decides which keys the table at a path has; None where none does."""
+    """Return the key that decides which keys the table at a path has, or None if there is no such key."""
     if len(path) == 2 and path[0] in ("forces", "checks"):
         return "kind"
     if len(path) == 4 and tuple(path[:2]) == ("adaptive", "groups") and path[3] in ("lock", "release"):
@@ -128,18 +128,18 @@ def chooser(path: Sequence[Part]) -> str | None:
 
 
 def bodies_of(table: Mapping[str, Any]) -> list[Table]:
-    """The bodies that a case writes out."""
+    """Return the bodies that a case writes out."""
     found = value_or_none(table, ("model", "bodies"))
     return [body for body in found if isinstance(body, dict)] if isinstance(found, list) else []
 
 
 def body_names(table: Mapping[str, Any]) -> list[str]:
-    """Names of the bodies that a case writes out, as in the file."""
+    """Return the names of the bodies that a case writes out, in the order of the file."""
     return [str(body["name"]) for body in bodies_of(table) if "name" in body]
 
 
 def body_number(table: Mapping[str, Any], name: str) -> int:
-    """Number of a body in the file; raises CaseError with the nearest name."""
+    """Return the index of a body in the file; raises CaseError with the nearest name."""
     for k, body in enumerate(bodies_of(table)):
         if body.get("name") == name:
             return k
@@ -148,7 +148,7 @@ def body_number(table: Mapping[str, Any], name: str) -> int:
 
 
 def check_written_out(table: Mapping[str, Any]) -> None:
-    """Raises CaseError where a builder makes the bodies, and the case writes none out."""
+    """Raise CaseError if a builder makes the bodies and the case writes none out."""
     builder = str(value_or_none(table, ("model", "builder")) or "explicit")
     member = BUILDERS.members.get(builder)
     if builder != "explicit" and (member is None or "bodies" not in member.model_fields):
@@ -159,7 +159,7 @@ def check_written_out(table: Mapping[str, Any]) -> None:
 
 
 def check_new_name(table: Mapping[str, Any], name: str) -> str:
-    """The name without blanks around it; raises CaseError for one that no body can be given."""
+    """Return the name without surrounding blanks; raises CaseError for a name that is not valid for a body."""
     name = name.strip()
     if not name:
         raise CaseError("model.bodies: a body needs a name")
@@ -171,7 +171,7 @@ def check_new_name(table: Mapping[str, Any], name: str) -> str:
 
 
 def free_name(taken: Sequence[str], stem: str = "body") -> str:
-    """A name that is not taken: the stem and a number."""
+    """Return a name that is not taken: the stem and a number."""
     number = 1
     while f"{stem} {number}" in taken:
         number += 1
@@ -179,7 +179,8 @@ def free_name(taken: Sequence[str], stem: str = "body") -> str:
 
 
 def with_body(table: Mapping[str, Any], name: str, fields: Mapping[str, Any]) -> Table:
-    """A case with one more body; raises CaseError for a name that is taken and for a parent that is no body."""
+    """Return a case with one more body; raises CaseError for a name that is taken and for a parent that does not
+    exist."""
     check_written_out(table)
     name = check_new_name(table, name)
     _check_parent(table, fields.get("parent", GROUND))
@@ -191,13 +192,13 @@ def with_body(table: Mapping[str, Any], name: str, fields: Mapping[str, Any]) ->
 
 
 def with_joint(table: Mapping[str, Any], name: str, fields: Mapping[str, Any]) -> Table:
-    """A case in which a body is joined in another way. What only another kind of joint has goes: its axis, and initial
-    coordinates and speeds, which mean something else.
+    """Return a case in which a body is joined in another way. If the kind of joint changes, keys of the old joint are
+    removed: its axis, and initial coordinates and speeds, which have another meaning.
 
     Raises
     ------
     CaseError
-        For a parent that is no body, or that hangs on the body itself.
+        For a parent that does not exist, or that is a descendant of the body itself.
     """
     number = body_number(table, name)
     body = bodies_of(table)[number]
@@ -225,13 +226,13 @@ def _check_parent(table: Mapping[str, Any], parent: Any) -> None:
 
 
 def with_name(table: Mapping[str, Any], old: str, new: str) -> Table:
-    """A case in which a body has another name, wherever it is named."""
+    """Return a case in which a body has another name, wherever it is named."""
     body_number(table, old)
     return dict(table) if new.strip() == old else renamed(table, old, check_new_name(table, new))
 
 
 def subtree(table: Mapping[str, Any], name: str) -> list[str]:
-    """A body and all that hang on it."""
+    """Return a body and all its descendants."""
     found = [name]
     for one in found:
         found += [
@@ -243,13 +244,13 @@ def subtree(table: Mapping[str, Any], name: str) -> list[str]:
 
 
 def without_body(table: Mapping[str, Any], name: str) -> tuple[Table, list[str]]:
-    """A case without a body, the bodies that hang on it, and what cannot be without them; and what else goes, a line
-    each, for a question before it is done.
+    """Return a case without a body, its descendants, and whatever needs one of these; and a list of everything else
+    that is deleted, one line each, for a question beforehand.
 
     Raises
     ------
     CaseError
-        Where sites would go that forces count by number.
+        If sites would be deleted while forces refer to sites by number.
     """
     body_number(table, name)
     gone = subtree(table, name)
@@ -262,7 +263,7 @@ def without_body(table: Mapping[str, Any], name: str) -> tuple[Table, list[str]]
             words.append(f"{_called(table, place)}, which names '{mention.name}'")
     _check_site_numbers(table, removed)
     result: Table = deepcopy(dict(table))
-    # From the last of each list on, so that the numbers of those before stay; what lies deeper goes first.
+    # From the end of each list, so that the indices before it stay valid; deeper elements first.
     for place in sorted(removed, key=lambda path: (len(path), [part for part in path if isinstance(part, int)]))[::-1]:
         if value_or_none(result, place) is not None:
             result = with_value(result, place, None)
@@ -270,8 +271,8 @@ def without_body(table: Mapping[str, Any], name: str) -> tuple[Table, list[str]]
 
 
 def _what_goes(table: Mapping[str, Any], mention: Mention) -> tuple[Part, ...]:
-    """What cannot be without a body that it names: an entry of a table or list of several bodies, or else the force,
-    check, loop or site, or the key."""
+    """Return the path of what is deleted with a body that it names: an entry of a table or list of several bodies, or
+    else the force, check, loop or site, or the key."""
     path = mention.path
     here = value_or_none(table, path if mention.is_key else path[:-1])
     if mention.is_key and len(here) > 1:
@@ -285,7 +286,7 @@ def _what_goes(table: Mapping[str, Any], mention: Mention) -> tuple[Part, ...]:
 
 
 def _called(table: Mapping[str, Any], path: tuple[Part, ...]) -> str:
-    """What an element of a list is called in a message: its key, and its kind or name."""
+    """Return how messages name an element of a list: its key, and its kind or name."""
     listed = value_or_none(table, path[:-1])
     label = label_of(listed, path[-1]) if isinstance(listed, list) and isinstance(path[-1], int) else path[-1]
     return dotted(path) if label == path[-1] else f"{dotted(path)} ({label})"
@@ -305,7 +306,7 @@ def _check_site_numbers(table: Mapping[str, Any], removed: set[tuple[Part, ...]]
 
 
 def _counts_sites(force: Any) -> bool:
-    """Whether a force names sites by their numbers: a list of whole numbers, or of lists of them."""
+    """Whether a force names sites by their numbers: in a list of whole numbers, or of lists of them."""
     member = FORCES.members.get(str(force.get("kind"))) if isinstance(force, Mapping) else None
     if member is None or not (hasattr(member, "site_terms") or "sites" in member.model_fields):
         return False
@@ -318,5 +319,5 @@ def _counts_sites(force: Any) -> bool:
 
 
 def path_of(key: str | Sequence[Part]) -> tuple[Part, ...]:
-    """A path from a dotted key; raises CaseError for one that cannot be read."""
+    """Return the path of a dotted key; raises CaseError if it cannot be read."""
     return parts(key) if isinstance(key, str) else tuple(key)

@@ -1,4 +1,4 @@
-"""A case under edit: its text and tables in step, every change one step that can be undone, its faults by key."""
+"""A case under edit: text and tables kept in step, every change a step that can be undone, and faults by key."""
 
 from __future__ import annotations
 
@@ -42,31 +42,30 @@ atol = 1e-9
 duration = "10 s"
 frames = 500
 """
-"""A case without a body yet."""
+"""Text of a case without bodies."""
 
 
 class CaseDocument:
     """A case under edit.
 
-    Each change is one step: :meth:`undo` takes it back and :meth:`redo` does it again, to the same bytes. A change that
-    cannot be is refused and leaves the document as it is. A case may be at fault between two steps: :attr:`errors` says
-    where.
+    Each change is one step: :meth:`undo` takes it back and :meth:`redo` repeats it, byte for byte. An impossible change
+    is refused and leaves the document as it is. The case may have faults between two steps: :attr:`errors` says where.
 
     Parameters
     ----------
     text
-        The case file.
+        Text of the case file.
     path
-        Where it lies, and :meth:`save` writes to; None for a new one.
+        File that :meth:`save` writes to; None for a new case.
     source
-        The file that others which it names lie beside; the path by default.
+        File that relative paths in the case refer to; by default ``path``.
     allow_code
-        Whether functions and plugins that it names may run: they are code.
+        Whether functions and plugins that the case names may run: they are code.
 
     Raises
     ------
     CaseError
-        For a text that is no TOML, with the line.
+        For a text that is not TOML; the message names the line.
     """
 
     def __init__(
@@ -87,17 +86,17 @@ class CaseDocument:
 
     @classmethod
     def new(cls) -> Self:
-        """An empty mechanism under gravity, in kilograms, metres and seconds."""
+        """Create an empty mechanism under gravity, in kilograms, metres and seconds."""
         return cls(NEW)
 
     @classmethod
     def open(cls, name_or_path: str | Path, *, allow_code: bool = False) -> Self:
-        """The document of a case file, or of a new case for a built-in one or a robot's URDF or MJCF file.
+        """Open a case file; a built-in case, or a robot's URDF or MJCF file, gives a new case.
 
         Raises
         ------
         CaseError
-            For a file that is not there, cannot be read, or is no TOML.
+            For a file that does not exist, cannot be read, or is not TOML.
         """
         if is_description(Path(name_or_path)) and Path(name_or_path).is_file():
             described = Path(name_or_path).absolute()
@@ -115,30 +114,31 @@ class CaseDocument:
         document._on_disk = _digest(content)
         return document
 
-    # What it says.
+    # Contents.
 
     @property
     def toml(self) -> str:
-        """The text of the case file."""
+        """Text of the case file."""
         return self._history.text
 
     @property
     def table(self) -> dict[str, Any]:
-        """Its tables, a copy."""
+        """Copy of its tables."""
         return self._read(self.toml)
 
     @property
     def name(self) -> str:
-        """What the case is called: its file's name without the ending."""
+        """Name of the case: the file's name without its suffix."""
         return Path(self._source).stem
 
     def value(self, key: str | Sequence[Part]) -> Any:
-        """What stands at a key, such as ``model.bodies[0].mass``, elements by number; None where nothing does."""
+        """Return the value at a key, such as ``model.bodies[0].mass``, with elements by index; None if there is
+        none."""
         return case_changes.value_or_none(self.table, case_changes.path_of(key))
 
     @property
     def units(self) -> UnitSystem:
-        """Its system of units; kilograms, metres and seconds where the case names one that there is not."""
+        """System of units; kilograms, metres and seconds if the case names an unknown one."""
         try:
             return unit_system(str(self.value("case.units") or "fg-um-us"))
         except CaseError:
@@ -146,7 +146,7 @@ class CaseDocument:
 
     @property
     def bodies(self) -> list[str]:
-        """Names of the bodies that it writes out."""
+        """Names of the bodies that the case writes out."""
         return case_changes.body_names(self.table)
 
     def _read(self, text: str) -> dict[str, Any]:
@@ -155,10 +155,10 @@ class CaseDocument:
         except ValueError as error:
             raise CaseError(f"{self._source}: is not valid TOML: {clipped(error)}") from None
 
-    # What is wrong with it.
+    # Faults.
 
     def case(self) -> Case:
-        """The case, checked.
+        """Return the case after checking it.
 
         Raises
         ------
@@ -169,15 +169,15 @@ class CaseDocument:
         return resolve(self.table, self._source, self.name, {}, self.allow_code)
 
     def confine(self, root: Path, *, trusted: bool = True) -> None:
-        """Have changes name nothing outside of a folder, as of a case that whoever reaches a page may edit.
+        """Restrict changes to naming files within a folder, for a case that anybody who reaches a page may edit.
 
         Parameters
         ----------
         root
             The folder.
         trusted
-            Whether the case is one that somebody has named on the command line, or a built-in one: what it names now,
-            wherever that lies, it may go on to name, and where its code is allowed to run, that code.
+            Whether the case was named on the command line or is built in. It may then go on to name the files that it
+            names now, wherever they are, and its code if that is allowed to run.
         """
         table = self.table
         code = set(code_of(table, self._source).values()) if trusted and self.allow_code else set()
@@ -185,7 +185,7 @@ class CaseDocument:
         self._checked = self._built = None
 
     def _check_bounds(self, *, code: bool = True) -> None:
-        """Raises CaseError for files, and code that is allowed to run, that a change may not have the case name."""
+        """Raise CaseError for files, and for code that is allowed to run, that a change must not make the case name."""
         if self._bounds is None:
             return
         table = self.table
@@ -197,13 +197,13 @@ class CaseDocument:
 
     @property
     def errors(self) -> dict[str, str]:
-        """Faults by dotted key, such as ``model.bodies[0].mass``; empty where the case can be run. What is found only
-        as the model is built stands at the body or loop that it is about, or under ``model``."""
+        """Faults by dotted key, such as ``model.bodies[0].mass``; empty if the case can be run. Faults found only when
+        the model is built are listed under the body or loop that they concern, or under ``model``."""
         return {**self._check()[1], **self._build()[1]}
 
     def model(self) -> Model | None:
-        """The model, to be looked at; None while there are errors. Functions that the case names are not loaded: what
-        they drive is free."""
+        """Model for display; None while there are errors. Functions that the case names are not loaded: joints that
+        they drive are free."""
         return self._build()[0]
 
     def _check(self) -> tuple[Case | None, dict[str, str]]:
@@ -230,10 +230,10 @@ class CaseDocument:
             self._built = (self.toml, model, errors)
         return self._built[1:]
 
-    # Steps.
+    # Undo and redo.
 
     def _step(self, words: str, table: Mapping[str, Any], merges: str | None = None) -> None:
-        """Go on to what a table says; nothing where it says what the document does."""
+        """Go to the contents of a table as a new step; do nothing if the document already has these contents."""
         if same(table, self.table):
             return
         text, whole = rewritten(self.toml, table)
@@ -248,17 +248,17 @@ class CaseDocument:
             callback()
 
     def on_change(self, callback: Callable[[], Any]) -> None:
-        """Call a function after each step, and each that is taken back or done again."""
+        """Register a function that is called after each step, undo and redo."""
         self._told.append(callback)
 
     @property
     def undoes(self) -> str | None:
-        """What :meth:`undo` takes back, in words; None where there is nothing."""
+        """Description of the step that :meth:`undo` takes back; None if there is none."""
         return self._history.undoes
 
     @property
     def redoes(self) -> str | None:
-        """What :meth:`redo` does again, in words; None where there is nothing."""
+        """Description of the step that :meth:`redo` repeats; None if there is none."""
         return self._history.redoes
 
     def undo(self) -> None:
@@ -267,47 +267,47 @@ class CaseDocument:
         self._tell()
 
     def redo(self) -> None:
-        """Do the step again that was taken back last."""
+        """Repeat the step that was taken back last."""
         self._history.redo()
         self._tell()
 
     # Changes.
 
     def set(self, key: str | Sequence[Part], value: Any, *, merges: str | None = None) -> None:
-        """Set a key, such as ``run.duration`` or ``forces[0].stiffness``, elements by number; None removes it.
+        """Set a key, such as ``run.duration`` or ``forces[0].stiffness``, with elements by index; None removes it.
 
         Parameters
         ----------
         key, value
-            The key, and a value as a case file has it: quantities as numbers or as text with their units.
+            The key, and a value as written in a case file: quantities as numbers or as text with units.
         merges
-            A word: steps that follow each other with the same word are one.
+            A word: consecutive steps with the same word are merged into one.
 
         Raises
         ------
         CaseError
-            For a key that leads through what is no table.
+            For a key that leads through a value that is not a table.
         """
         path = case_changes.path_of(key)
         word = f"change {dotted(path)}" if value is not None else f"remove {dotted(path)}"
         self._step(word, case_changes.with_value(self.table, path, value), merges)
 
     def choose(self, key: str | Sequence[Part], word: str, form: type[Declaration]) -> None:
-        """Make a section, or a force, be of another kind. Keys that the new one can have too are kept.
+        """Change the kind of a section or of a force. Keys that the new kind also has are kept.
 
         Parameters
         ----------
         key
-            Of the section: ``integrator``, ``scaling``, ``thermostat``, ``forces[0]``.
+            Key of the section: ``integrator``, ``scaling``, ``thermostat``, ``forces[0]``.
         word
-            What chooses the new form, such as ``"rk4"``.
+            Word that selects the new form, such as ``"rk4"``.
         form
-            The declaration that it chooses.
+            Declaration that it selects.
 
         Raises
         ------
         CaseError
-            For a section that has one form only.
+            For a section that has only one form.
         """
         path = case_changes.path_of(key)
         self._step(f"choose {word}", case_changes.with_form(self.table, path, word, form))
@@ -318,17 +318,17 @@ class CaseDocument:
 
     def join(self, body: str, **fields: Any) -> None:
         """Join a body in another way: ``parent``, ``joint``, ``axis``, ``position``, ``rotation``. Another kind of
-        joint takes the axis and the initial coordinates and speeds away, unless they are given too."""
+        joint removes the axis and the initial coordinates and speeds, unless they are given too."""
         self._step(f"join '{body}'", case_changes.with_joint(self.table, body, fields))
 
     def rename_body(self, old: str, new: str, *, merges: str | None = None) -> None:
-        """Give a body another name, wherever it is named: as a parent, in loops, forces, drives, checks, conditions,
-        observables and variants; raises CaseError for a name that is taken."""
+        """Rename a body wherever it is named: as a parent, in loops, forces, drives, checks, conditions, observables
+        and variants; raises CaseError for a name that is taken."""
         self._step(f"rename '{old}' to '{new.strip()}'", case_changes.with_name(self.table, old, new), merges)
 
     def goes_with(self, body: str) -> list[str]:
-        """What else goes when a body is deleted: bodies that hang on it, and forces, sites, loops and checks that name
-        it; a line each. Raises CaseError as :meth:`delete_body`."""
+        """Return what else is deleted with a body, one line each: its descendants, and forces, sites, loops and checks
+        that name it. Raises CaseError as :meth:`delete_body` does."""
         return case_changes.without_body(self.table, body)[1]
 
     def delete_body(self, body: str, *, all_of_it: bool = False) -> None:
@@ -339,12 +339,12 @@ class CaseDocument:
         body
             Its name.
         all_of_it
-            Whether what :meth:`goes_with` says goes too.
+            Whether everything that :meth:`goes_with` lists is deleted too.
 
         Raises
         ------
         CaseError
-            For a body that others need, unless all of it is to go; and where forces count sites by their numbers.
+            For a body that others need, unless ``all_of_it`` is set; and if forces refer to sites by number.
         """
         table, words = case_changes.without_body(self.table, body)
         if words and not all_of_it:
@@ -361,15 +361,15 @@ class CaseDocument:
         self._step(f"move {', '.join(map(repr, coordinates))}", table, merges)
 
     def add(self, key: str | Sequence[Part], **fields: Any) -> int:
-        """Add a table to a list of tables, such as ``forces`` or ``model.loops``; its number there. One that stands
-        alone in the place of a list becomes the first of a list."""
+        """Add a table to a list of tables, such as ``forces`` or ``model.loops``, and return its index. A single table
+        in the place of a list becomes the first element of a list."""
         path = case_changes.path_of(key)
         table, number = case_changes.with_element(self.table, path, fields)
         self._step(f"add {fields.get('name') or fields.get('kind') or dotted(path)}", table)
         return number
 
     def replace(self, text: str) -> None:
-        """Take another text for the whole case, as one step; raises CaseError for one that is no TOML."""
+        """Replace the whole text of the case, as one step; raises CaseError if the new text is not TOML."""
         text = text.replace("\r\n", "\n")
         self._read(text)
         if text != self.toml:
@@ -379,23 +379,23 @@ class CaseDocument:
 
     @property
     def changed(self) -> bool:
-        """Whether it says something else than the file that it was read from or saved to last."""
+        """Whether the contents differ from the file that was last read or saved."""
         return self.toml != self._history.saved
 
     @property
     def lost_comments(self) -> bool:
-        """Whether a change has left out comments of the file: its tables could not be put together again otherwise."""
+        """Whether a change has lost comments of the file, because its tables could not be rebuilt otherwise."""
         return not self._history.whole
 
     def save(self, path: str | Path | None = None, *, over: bool = False) -> Path:
-        """Write the case; whole or not at all.
+        """Write the case to its file, atomically.
 
         Parameters
         ----------
         path
-            Where to; the file that it was read from or saved to by default.
+            File to write; by default the file that was last read or saved.
         over
-            Whether a file may be written over that is another, or has changed on the disk since it was read.
+            Whether to overwrite another file, or one that has changed on disk since it was read.
 
         Returns
         -------
@@ -405,8 +405,9 @@ class CaseDocument:
         Raises
         ------
         CaseError
-            For a file that is in the way or has changed, and one that cannot be written; and for a case that names
-            files outside of the folder that it is confined to: opened by the command later, it would be trusted.
+            For a file that exists already or has changed, and for one that cannot be written. Also for a case that
+            names files outside the folder that it is confined to: it would be trusted if it were opened by the command
+            later.
         """
         self._check_bounds(code=False)
         file = self.path if path is None else Path(path)
@@ -429,7 +430,7 @@ class CaseDocument:
 
 
 def _same_model(case: Case, other: Case) -> bool:
-    """Whether two cases have one model: they differ in how it is run."""
+    """Whether two cases have the same model and differ only in how it is run."""
     parts = ("units", "model_declaration", "box", "forces")
     alike = all(getattr(case, part) == getattr(other, part) for part in parts)
     return alike and case.dynamics.coordinates == other.dynamics.coordinates and case.run.stop == other.run.stop

@@ -1,4 +1,4 @@
-"""Faults of a case by the keys that they are about, for a page that shows each beside its field."""
+"""Faults of a case by the keys that they concern, for a page that shows each beside its field."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ _BODY, _LOOP = re.compile(r"body '([^']*)'"), re.compile(r"loop '([^']*)'")
 
 
 def by_key(message: str, source: str, table: Mapping[str, Any]) -> dict[str, str]:
-    """What is wrong, by dotted key; under ``model`` what no key is known of, of several at one key the first.
+    """Return faults by dotted key. Faults without a known key are listed under ``model``; of several at one key the
+    first is kept.
 
     Parameters
     ----------
     message
-        Of an error, one line for each fault.
+        Message of an error, one line for each fault.
     source
-        The file that lines begin with.
+        The file name that lines begin with.
     table
-        The case, in which bodies and loops that a line names are looked up.
+        The case, used to look up bodies and loops that a line names.
     """
     found: dict[str, str] = {}
     for line in message.splitlines():
@@ -37,7 +38,7 @@ def by_key(message: str, source: str, table: Mapping[str, Any]) -> dict[str, str
 
 
 def _key_of(text: str, table: Mapping[str, Any]) -> str:
-    """The element that a line names."""
+    """Return the key of the element that a line names."""
     for pattern, listed, elements in (
         (_BODY, "model.bodies", bodies_of(table)),
         (_LOOP, "model.loops", value_or_none(table, ("model", "loops")) or []),
@@ -50,7 +51,7 @@ def _key_of(text: str, table: Mapping[str, Any]) -> str:
 
 
 def about(errors: Mapping[str, str], key: str) -> dict[str, str]:
-    """The faults of a key and of what lies in it, by the rest of their keys; that of the key itself under ``""``."""
+    """Return the faults at a key and below it, by the rest of their keys; that of the key itself under ``""``."""
     found = {}
     for where, what in errors.items():
         if where == key:

@@ -1,4 +1,4 @@
-"""The panel that builds: bodies, forces and settings of a case in the page, its text beside them, in step."""
+"""The editor panel: bodies, forces and settings of a case on the page, in step with its text beside them."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     import viser
 
 QUIET = 0.15
-"""How long nothing is typed before what has been typed is shown elsewhere [s]."""
+"""Pause in typing after which the typed text is shown elsewhere [s]."""
 WRITTEN_OUT = ("bodies", "sites", "loops", "drives", "atoms")
-"""Keys of the model that have parts of their own, or none."""
+"""Keys of the model that have their own part of the panel, or none."""
 CONDITIONED = {"lock": CONDITIONS, "release": CONDITIONS}
 LISTED: dict[tuple[str, str], tuple[str, type[Declaration], dict[str, Family]]] = {
     ("adaptive", "groups"): ("group", Group, CONDITIONED),
@@ -52,25 +52,24 @@ LISTED: dict[tuple[str, str], tuple[str, type[Declaration], dict[str, Family]]] 
     ("optimise", "parameters"): ("parameter", Sought, {}),
     ("optimise", "targets"): ("target", Target, {}),
 }
-"""Lists of tables in sections: what one is called, its declaration, and the tables in it that have forms of their
-own."""
+"""Lists of tables in sections: name of an element, its declaration, and its tables that have their own forms."""
 ELSEWHERE = {
     "model": WRITTEN_OUT,
     **{key: tuple(name for other, name in LISTED if other == key) for key, _ in LISTED},
 }
-"""Keys of sections that have controls of their own."""
+"""Keys of sections that have their own controls."""
 OPEN = ("run", "integrator")
-"""Sections whose folders are open at first."""
+"""Sections whose folders are open initially."""
 SHOWN = ("model", "run", "integrator", "dynamics", "scaling", "thermostat", "barostat", "box", "fidelity", "case")
-"""Sections that have a form among the settings, in this order."""
+"""Sections with a form among the settings, in this order."""
 STUDIES = ("adaptive", "compare", "sensitivities", "fit", "optimise")
-"""Those that have one among the studies."""
+"""Sections with a form among the studies."""
 DIGITS = 5
-"""Decimal places to which a drag is rounded, of angles [rad] and of lengths by the size of what is shown."""
+"""Number of digits to which dragged values are rounded, after the leading digit of the largest one."""
 
 
 class EditorPanel:
-    """Controls that edit a case, in the current container of the page, and what is edited in its scene.
+    """Controls that edit a case, in the current container of the page, and the edited case in its scene.
 
     Parameters
     ----------
@@ -79,7 +78,7 @@ class EditorPanel:
     document
         The case.
     folder
-        The only folder that cases are read from and written to; that of the process by default.
+        The only folder that cases are read from and written to; by default the current folder.
     """
 
     def __init__(self, server: viser.ViserServer, document: CaseDocument, folder: Path | None = None) -> None:
@@ -104,12 +103,12 @@ class EditorPanel:
         async def _(client: viser.ClientHandle) -> None:
             self._let_go(client.client_id)
 
-        # Also where a case cannot be shown the page is there, and says so.
+        # If a case cannot be shown, the page still opens and says so.
         self._guarded(self.refresh)
         self._worker = threading.Thread(target=self._work, daemon=True)
         self._worker.start()
 
-    # The page's side.
+    # Controls on the page.
 
     def _add_controls(self) -> None:
         gui = self.server.gui
@@ -150,7 +149,7 @@ class EditorPanel:
         follow(self._steps, self, lambda word: self.document.undo() if word == "undo" else self.document.redo())
 
     def _add_studies(self, gui: viser.GuiApi) -> None:
-        """What is locked and released, checked, compared, and asked about the parameters."""
+        """Add the sections for locks, checks, comparisons, and studies of the parameters."""
         with gui.add_folder("checks"):
             self._lists.append(ListView(gui, self, "checks", "check", CHECKS))
         for key, choice, optional in _sections(STUDIES):
@@ -164,7 +163,7 @@ class EditorPanel:
                         self._lists.append(ListView(gui, self, f"{key}.{name}", noun, declaration, inner=inner))
 
     def _begun(self, key: str) -> Callable[[CaseDocument], dict[str, Any]]:
-        """With which values a new element of a list begins."""
+        """Return the function that gives the initial values of a new element of a list."""
 
         def begun(document: CaseDocument) -> dict[str, Any]:
             body = None if self.selected == GROUND else self.selected
@@ -175,20 +174,20 @@ class EditorPanel:
 
         return begun
 
-    # What its parts ask of it.
+    # Services for the parts of the panel.
 
     def act(self, action: Callable[[], Any], control: Any = None) -> None:
-        """Do something to the document, on the panel's thread and in the order of the calls, then show it; what is
-        refused is said at the top of the panel."""
+        """Do something to the document, on the panel's thread and in the order of the calls, then show the result. A
+        refusal is reported at the top of the panel."""
         self._actions.append((action, control))
         self._wake.set()
 
     def waits(self, control: Any) -> bool:
-        """Whether something that has been done to a control is still to be done to the document."""
+        """Whether an action of this control on the document is still pending."""
         return any(one is control for _, one in tuple(self._actions))
 
     def _act(self) -> None:
-        """Do what was asked for, one after the other."""
+        """Carry out the pending actions one after the other."""
         while self._actions:
             action, _ = self._actions[0]
             self._notice = ""
@@ -198,26 +197,26 @@ class EditorPanel:
                 self._actions.popleft()
 
     def _guarded(self, action: Callable[[], Any]) -> None:
-        """Do something; what goes wrong is said on the page, which goes on."""
+        """Do something; errors are reported on the page, which goes on."""
         try:
             action()
         except ArticulonError as error:
             self._notice = str(error)
-        except Exception as error:  # a mistake of ours
+        except Exception as error:  # a bug in articulon
             self._notice = f"articulon itself failed, please report it: {type(error).__name__}: {error}"
             self._status.content = one_line(self._notice, RED)
 
     def ask(self, question: str, lines: list[str], yes: str, action: Callable[[], Any]) -> None:
-        """Ask before something is done, in a window over the page."""
+        """Ask for confirmation before an action, in a window over the page."""
         gui = self.server.gui
 
         def answered(go_on: Callable[[], Any]) -> None:
-            # A second click may be on its way.
+            # A second click may already be under way.
             if not modal.closed:
                 modal.close()
                 go_on()
 
-        # Pages are shown the buttons when somebody listens to them.
+        # Pages see the buttons only when their callbacks are registered.
         with self.server.atomic():
             modal = gui.add_modal(question)
             with modal:
@@ -232,15 +231,15 @@ class EditorPanel:
         document.on_change(self._changed)
         self._changed()
 
-    # As a source of the case, for a page that runs it.
+    # Source of the case, for a page that runs it.
 
     def case(self) -> Case:
-        """The case as it stands; raises CaseError as :meth:`CaseDocument.case`."""
+        """Return the current case; raises CaseError as :meth:`CaseDocument.case` does."""
         with self._lock:
             return self.document.case()
 
     def on_change(self, callback: Callable[[], Any]) -> None:
-        """Call a function after each change of the case."""
+        """Register a function that is called after each change of the case."""
         self._told.append(callback)
 
     def _changed(self) -> None:
@@ -248,7 +247,7 @@ class EditorPanel:
             callback()
 
     def show(self, shown: bool = True) -> None:
-        """Show the case in the scene, or leave the scene to what is shown there otherwise."""
+        """Show the case in the scene, or release the scene for other contents."""
         with self._lock:
             self._showing = shown
             if not shown:
@@ -261,7 +260,7 @@ class EditorPanel:
         self._wake.set()
         self._worker.join()
 
-    # Its own thread, in which the page follows the document.
+    # The panel's thread, which keeps the page in step with the document.
 
     def _work(self) -> None:
         while not self._closing.is_set():
@@ -270,7 +269,7 @@ class EditorPanel:
             with self._lock:
                 self._act()
                 self._guarded(self._follow_drags)
-            # What is being typed or dragged goes on for a while.
+            # Wait until typing or dragging pauses.
             if not self._wake.wait(QUIET) and not self._closing.is_set():
                 self._guarded(self.refresh)
 
@@ -289,7 +288,8 @@ class EditorPanel:
             self._show_scene()
 
     def _status_html(self, errors: dict[str, str]) -> str:
-        """Three lines, however much there is to say: what is below must not move under the hand."""
+        """Return the status in three lines, however long the text is: the controls below must not move under the
+        pointer."""
         document = self.document
         name = document.name if document.path is None else document.path.name
         saved = "not saved" if document.path is None else "changes not saved" if document.changed else "saved"
@@ -307,11 +307,11 @@ class EditorPanel:
 
     def _show_scene(self) -> None:
         model = self.document.model()
-        # A handle that somebody holds must stay.
+        # A handle that is being held must stay.
         if not self._showing or self._drags.held:
             return
         if model is None:
-            # What was there last stays in sight while a number is being typed.
+            # The last valid scene stays visible while a number is being typed.
             if self.document.value("model") is None:
                 self._scene.hide()
                 self._model = None
@@ -340,7 +340,7 @@ class EditorPanel:
         self._wake.set()
 
     def _follow_drags(self) -> None:
-        """Follow the handles to where they are now, each for the body that it was made for."""
+        """Move joints to the current places of their handles, each for the body that the handle was made for."""
         for (name, what), (handle, ended) in self._drags.latest().items():
             model = self._model
             if model is not None and name in model.names:
@@ -359,7 +359,7 @@ class EditorPanel:
             self.act(partial(self._keep_joint, model, body, handle))
 
     def _keep_coordinates(self, model: Model, body: int) -> None:
-        """What has been dragged becomes the initial coordinates."""
+        """Make the dragged coordinates the initial coordinates."""
         assert self._q is not None
         loops = bool(model.loops.kind.size)
         found = {}
@@ -368,7 +368,7 @@ class EditorPanel:
                 continue
             at = joint_slice(model, k)[0]
             if not np.allclose(self._q[at], model.q0[at], rtol=0.0, atol=1e-12):
-                # A closed loop needs all digits.
+                # Closed loops need all digits.
                 exact = loops or model.joints[k].quaternion is not None
                 found[model.names[k]] = self._q[at] if exact else rounded(self._q[at])
         if found:
@@ -383,7 +383,7 @@ class EditorPanel:
 
 
 def rounded(values: Any) -> np.ndarray:
-    """Numbers to as many places as a hand can mean, by the largest of them."""
+    """Round numbers to the precision of a drag, relative to the largest of them."""
     numbers = np.asarray(values, dtype=float)
     size = float(np.abs(numbers).max(initial=0.0))
     places = DIGITS - (int(np.floor(np.log10(size))) if size > 0.0 else 0)
@@ -391,7 +391,7 @@ def rounded(values: Any) -> np.ndarray:
 
 
 def _sections(keys: Sequence[str]) -> list[tuple[str, Any, bool]]:
-    """Sections: key, what it is, and whether a case may have none."""
+    """Return sections: key, declaration or family, and whether the section is optional."""
     found = []
     for key in keys:
         field = CaseFile.model_fields[key]

@@ -1,4 +1,4 @@
-"""The part of the panel that opens and saves cases, in one folder alone."""
+"""The part of the panel that opens and saves cases, in one folder only."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     import viser
 
 NEW = "new mechanism"
-"""What opens an empty case."""
+"""Menu entry that opens an empty case."""
 NO_CODE = (
     '<div style="padding:0 0.8em;color:#868e96;font-size:0.8em">Code that a case names runs only in the case that the '
     "command named, where it was allowed there; never in one that is opened here.</div>"
 )
-"""What is said about consent, which belongs to one file."""
+"""Notice about permission to run code, which is given for one file."""
 MOST_FILES = 200
-"""Files of a folder that are offered."""
+"""Largest number of files of a folder that are listed."""
 
 
 class FileEditor(Editor, Protocol):
-    """What this part needs of the panel."""
+    """Interface of the panel that this part uses."""
 
     folder: Path
     """The only folder that cases are read from and written to."""
@@ -37,11 +37,11 @@ class FileEditor(Editor, Protocol):
         """Edit another case."""
 
     def ask(self, question: str, lines: list[str], yes: str, action: Callable[[], Any]) -> None:
-        """Ask before something is done."""
+        """Ask for confirmation before an action."""
 
 
 class FileView:
-    """Opening and saving.
+    """View for opening and saving cases.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class FileView:
         self._open = gui.add_button("Open")
         gui.add_html(NO_CODE)
 
-        # By the names that stand in the fields as the buttons are pressed: other pages change the fields, too.
+        # Names are read when the buttons are pressed, as other pages may change the fields later.
         follow(self._save, editor, lambda name: self._write(editor.document, name), lambda _: self._file.value)
         follow(self._open, editor, self._begin_open, lambda _: self._which.value)
 
@@ -75,14 +75,14 @@ class FileView:
             self._read(name)
 
     def _read(self, name: str) -> None:
-        # A page may send any text as what it has chosen, also the path of any file.
+        # A page may send any text as its choice, including the path of any file.
         if name not in self._offered():
             raise CaseError(f"{clipped(name)}: is none of the cases that are offered here; choose one from the list")
         if name == NEW:
             document = CaseDocument.new()
             document.confine(self._editor.folder, trusted=False)
         elif name.endswith(".toml") or is_description(Path(name)):
-            # Whoever reaches the page may have written it.
+            # Anybody who reaches the page may have written this file.
             document = CaseDocument.open(inside(self._editor.folder, name, reads=True))
             document.confine(self._editor.folder, trusted=False)
         else:
@@ -105,15 +105,15 @@ class FileView:
             self._file.value = file.name  # type: ignore[misc]
 
     def show(self) -> None:
-        """Show the files that there are now."""
+        """Show the files that exist now."""
         offered = self._offered()
         if tuple(self._which.options) != offered:
             self._which.options = offered
 
 
 def inside(folder: Path, name: str, *, reads: bool = False) -> Path:
-    """The path of a case in a folder, ``.toml`` added where it has no such ending, or of a robot's description that is
-    read; raises CaseError for one that is elsewhere, also by way of a link."""
+    """Return the path of a case in a folder, with ``.toml`` added if it lacks that suffix, or of a robot description to
+    be read; raises CaseError for a path outside the folder, also by way of a link."""
     name = name.strip()
     if not name:
         raise CaseError("the case needs a name for its file")

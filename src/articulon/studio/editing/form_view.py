@@ -1,4 +1,4 @@
-"""A form on the page: one control for each field, and what is wrong with it below."""
+"""A form on the page: one control for each field, with its fault below."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     import viser
 
 RED, GREY = "#c92a2a", "#868e96"
-"""Of what is wrong, and of what is said in passing."""
+"""Colours of faults and of hints."""
 ONE_LINE = "white-space:nowrap;overflow:hidden;text-overflow:ellipsis"
-"""How text stays in its line."""
+"""Style that keeps text on one line."""
 FAULT = '<div style="color:#c92a2a;font-size:0.8em;line-height:1.3;padding:0 0.8em 0.2em">{}</div>'
-"""How what is wrong is shown below a field."""
+"""HTML of a fault below a field."""
 MORE = "tables"
-"""The folder of fields that hold tables of their own."""
+"""Name of the folder for fields that contain tables."""
 
 
 class FormView:
@@ -34,7 +34,7 @@ class FormView:
     fields
         The fields.
     change
-        Called with a field's key and its new value, as a case file has it; None leaves the key out.
+        Function that is called with a field's key and its new value as written in a case file; None leaves the key out.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class FormView:
         follow(control, self._editor, lambda given: self._take(field, given))
 
     def _take(self, field: FormField, given: Any) -> None:
-        """What a page has put into a field."""
+        """Take what a page has put into a field."""
         try:
             value = given if field.kind == "flag" else field.value_of(given)
         except CaseError as error:
@@ -83,19 +83,19 @@ class FormView:
         self._change(field.name, value)
 
     def show(self, values: Mapping[str, Any], errors: Mapping[str, str]) -> None:
-        """Show the values of a table, and below each field what is wrong with it.
+        """Show the values of a table, and below each field its fault.
 
         Parameters
         ----------
         values
-            The table as the case file has it.
+            The table as written in the case file.
         errors
-            Faults by key, from the table on, that of the table itself under ``""``; those of keys that are no field are
-            not shown.
+            Faults by key relative to the table, that of the table itself under ``""``; faults of keys without a field
+            are not shown.
         """
         self._show_fault("", errors.get("", ""))
         for name, field in self.fields.items():
-            # What has been emptied stays empty until something else is shown.
+            # A field that the user has emptied stays empty until another value is shown.
             if name in values or field.kind != "text" or self._controls[name].value.strip():
                 self._show_value(field, values.get(name, field.default))
             said = [what for key, what in errors.items() if key == name or key.startswith((f"{name}.", f"{name}["))]
@@ -109,7 +109,7 @@ class FormView:
             wanted: Any = value is True
         else:
             wanted = field.text_of(value)
-            # What is being typed stays as it is while it means the same.
+            # Typed text stays as it is while it has the same meaning.
             if field.kind == "text" and (field.name in self._unread or _means(field, control.value, value)):
                 return
             if field.kind == "choice" and wanted not in control.options:
@@ -137,7 +137,7 @@ class FormView:
             self._faults[name] = self._gui.add_html(content, order=control.order + 1e-6)
 
     def takes(self, fields: Sequence[FormField]) -> bool:
-        """Whether the controls are those of a form; what it offers to choose from is then taken over."""
+        """Return whether the controls fit a form; if so, its choices are taken over."""
         if [replace(field, choices=()) for field in fields] != [
             replace(field, choices=()) for field in self.fields.values()
         ]:
@@ -151,19 +151,19 @@ class FormView:
         return True
 
     def forget(self) -> None:
-        """Forget what could not be read: another table is to be shown."""
+        """Forget text that could not be read, because another table will be shown."""
         self._unread.clear()
         for name, field in self.fields.items():
             if field.kind == "text":
                 self._controls[name].value = field.text_of(field.default)
 
     def remove(self) -> None:
-        """Take the form off the page."""
+        """Remove the form from the page."""
         self._folder.remove()
 
 
 def _means(field: FormField, text: str, value: Any) -> bool:
-    """Whether a text stands for a value."""
+    """Whether a text represents a value."""
     if not text.strip() or text.strip() == UNSET:
         return value is None
     try:
@@ -173,6 +173,6 @@ def _means(field: FormField, text: str, value: Any) -> bool:
 
 
 def one_line(text: str, colour: str) -> str:
-    """A small line of text, which is there also where there is none; all of it where the mouse rests on it."""
+    """Return a small line of text, which takes up its space even if empty; hovering shows all of it."""
     said = html.escape(text)
     return f'<div style="color:{colour};font-size:0.8em;{ONE_LINE}" title="{said}">{said or "&nbsp;"}</div>'

@@ -1,4 +1,4 @@
-"""Forms made from declarations: their fields with type, unit, default, meaning and choices, and values as text."""
+"""Forms made from declarations: fields with type, unit, default, meaning and choices, and values as text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from articulon.units import UnitSystem
 
 Kind = Literal["text", "flag", "choice"]
 UNSET = "—"
-"""What a choice shows where nothing is chosen."""
+"""Text of a choice if nothing is chosen."""
 _OPEN, _CLOSE = "[{(", "]})"
 
 
@@ -31,41 +31,41 @@ class FormField:
     """One field of a form."""
 
     name: str
-    """Its key."""
+    """Key of the field."""
     kind: Kind
-    """Whether it is a text, a tick or a choice of words."""
+    """Kind of control: text, tick box or choice of words."""
     meaning: str
-    """What it says, in the words of its author."""
+    """Meaning, in the words of its author."""
     required: bool
-    """Whether it must be given."""
+    """Whether the field must be given."""
     default: Any
-    """What holds where it is left out, as a case file has it; None for nothing."""
+    """Default value as written in a case file; None if there is none."""
     dimension: Dimension | None
-    """That of its quantities; None for what has no quantities."""
+    """Dimension of its quantities; None if it has no quantities."""
     unit: str
-    """The unit of plain numbers; empty where there is none."""
+    """Unit of plain numbers; empty if there is none."""
     choices: tuple[str, ...]
-    """The words of a choice."""
+    """Words of a choice."""
     nested: bool
-    """Whether it holds tables of their own, which are written as in a case file."""
+    """Whether the field contains tables, which are written as in a case file."""
     tables: bool
-    """Whether its value may be a table, such as a number for each of some bodies."""
+    """Whether the value may be a table, such as a number for each of some bodies."""
     lists: bool
-    """Whether its value may be a list."""
+    """Whether the value may be a list."""
     only_lists: bool
-    """Whether its value must be a list."""
+    """Whether the value must be a list."""
     only_text: bool
-    """Whether what is typed is text, whatever it looks like."""
+    """Whether the typed characters are always text, even if they look like a number."""
 
     @property
     def label(self) -> str:
-        """Its name in words, with the unit of plain numbers."""
+        """Name in words, with the unit of plain numbers."""
         words = self.name.replace("_", " ")
         return f"{words} [{self.unit}]" if self.unit else words
 
     @property
     def hint(self) -> str:
-        """Its meaning, with an example, and the default or that it must be given."""
+        """Meaning with an example, and the default or a note that the field is required."""
         said = [self.meaning.replace("``", ""), "Must be given." if self.required else ""]
         if self.dimension is not None and self.dimension.example:
             said.append(f"Such as '{self.dimension.example}'.")
@@ -74,7 +74,7 @@ class FormField:
         return " ".join(" ".join(said).split())
 
     def text_of(self, value: Any) -> str:
-        """A value of a case file as it is shown; nothing for None."""
+        """Return a value of a case file as shown text; empty for None."""
         if value is None:
             return UNSET if self.kind == "choice" else ""
         if isinstance(value, bool):
@@ -89,14 +89,15 @@ class FormField:
         return inline(value)
 
     def value_of(self, text: str) -> Any:
-        """The value that a text stands for, as a case file has it; None for an empty one, which leaves the key out.
+        """Return the value that a text represents, as written in a case file; None for empty text, which leaves the key
+        out.
 
-        Lists may be written with brackets or without: ``0, 0, -9.81 m/s^2``.
+        Lists may be written with or without brackets: ``0, 0, -9.81 m/s^2``.
 
         Raises
         ------
         CaseError
-            For text that cannot be read, such as a bracket that is not closed.
+            For text that cannot be read, such as one with an unclosed bracket.
         """
         text = text.strip()
         if not text or (self.kind == "choice" and text == UNSET):
@@ -117,7 +118,7 @@ class FormField:
         return found if len(found) > 1 or text.endswith(",") or self.only_lists else found[0]
 
     def _table(self, text: str) -> Any:
-        """A table, such as ``{arm = 0.5 N m, hand = 2}``."""
+        """Read a table, such as ``{arm = 0.5 N m, hand = 2}``."""
         try:
             return tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
@@ -144,8 +145,7 @@ class FormField:
 
 
 def split(text: str, where: str) -> list[str]:
-    """The parts of a text between its commas, but for those in brackets; raises CaseError for a bracket that is not
-    closed."""
+    """Split a text at its commas, except those in brackets; raises CaseError for an unclosed bracket."""
     parts, depth, start = [], 0, 0
     for place, character in enumerate(text):
         depth += (character in _OPEN) - (character in _CLOSE)
@@ -162,18 +162,18 @@ def split(text: str, where: str) -> list[str]:
 def form_of(
     declaration: type[Declaration], units: UnitSystem, bodies: Sequence[str] = (), without: Sequence[str] = ()
 ) -> tuple[FormField, ...]:
-    """The fields of the form of a declaration, in its own order, those without a default first.
+    """Return the fields of the form of a declaration, in its own order, those without a default first.
 
     Parameters
     ----------
     declaration
         A force, rule, policy, thermostat, body or section of a case.
     units
-        Of plain numbers.
+        Units of plain numbers.
     bodies
-        Names that a field which names a body offers, beside the ground.
+        Names offered by fields that name a body, in addition to the ground.
     without
-        Keys that are chosen elsewhere, such as ``rule``.
+        Keys that are set elsewhere, such as ``rule``.
     """
     meanings = meanings_of(declaration)
     fields = [
@@ -185,12 +185,12 @@ def form_of(
 
 
 def members(family: Family) -> dict[str, type[Declaration]]:
-    """The words that choose among a family, in their order, each with what it chooses."""
+    """Return the words that select among a family, in order, each with its declaration."""
     return dict(sorted(family.members.items()))
 
 
 def family_of(union: Any, name: str) -> Family:
-    """The family of a union of declarations that a key chooses among."""
+    """Return the family of a union of declarations that a key selects from."""
     arguments = get_args(union)
     key = next(mark.discriminator for mark in arguments[1:] if isinstance(mark, FieldInfo))
     family = Family(name, str(key), lambda member: True)
@@ -200,7 +200,8 @@ def family_of(union: Any, name: str) -> Family:
 
 
 def section_choice(declaration: Any) -> Family | type[Declaration] | None:
-    """What a section of a case is: a family to choose from, one declaration, or None for what is no table."""
+    """Return what a section of a case may be: a family to choose from, one declaration, or None if it is not a
+    table."""
     found: list[Any] = [declaration]
     for one in found:
         for mark in getattr(one, "__metadata__", ()):
@@ -231,7 +232,7 @@ def _field(name: str, field: FieldInfo, meaning: str, units: UnitSystem, bodies:
     if kind == "choice" and (not optional or field.get_default() is None):
         choices = (UNSET, *choices)
     lists = [get_origin(one) in (tuple, list) or one in (tuple, list) for one in types]
-    # What may also be a number or a word is written as one.
+    # A value that may also be a number or a word is written as one.
     nested = (bool(types) and all(map(_holds_tables, types))) or any(map(_holds_tables, field.metadata))
     label = ""
     if dimension is not None and dimension.name != "dimensionless":
@@ -254,7 +255,7 @@ def _field(name: str, field: FieldInfo, meaning: str, units: UnitSystem, bodies:
 
 
 def _marks(field: FieldInfo) -> Iterator[Any]:
-    """The marks of a field and of the members of a union, but not of what lies in lists and tables."""
+    """Yield the marks of a field and of the members of a union, but not those inside lists and tables."""
     yield from field.metadata
     found: list[Any] = [field.annotation]
     for one in found:
@@ -264,7 +265,7 @@ def _marks(field: FieldInfo) -> Iterator[Any]:
 
 
 def _holds_tables(annotation: Any) -> bool:
-    """Whether what a type holds are declarations."""
+    """Whether a type contains declarations."""
     if isinstance(annotation, Choice) or is_declaration(annotation):
         return True
     marks = getattr(annotation, "__metadata__", ())
@@ -282,7 +283,7 @@ def _texts(annotation: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A default as a case file has it."""
+    """Return a default as written in a case file."""
     if isinstance(value, Declaration):
         return {key: _plain(inner) for key, inner in value.model_dump().items() if inner is not None}
     if isinstance(value, tuple | list):

@@ -1,4 +1,4 @@
-"""Where pages have dragged handles to, in the order in which they said so, and which pages hold one."""
+"""Latest places of dragged handles, in the order in which pages reported them, and which pages hold one."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ Held = tuple[str, Drag]
 
 
 class Dragged(NamedTuple):
-    """A handle at a place."""
+    """A dragged handle."""
 
     held: Held
-    """What it is about."""
+    """Body and kind of drag of the handle."""
     handle: Handle
-    """Where it is."""
+    """Place of the handle."""
 
 
 class HandleDrags:
-    """What pages tell of their handles, on their threads, until somebody follows."""
+    """Drags that pages have reported, on their own threads, until they are followed."""
 
     def __init__(self) -> None:
         self._told: queue.SimpleQueue[tuple[int | None, Dragged | None, bool]] = queue.SimpleQueue()
         self._holders: dict[int | None, Dragged] = {}
 
     def tell(self, phase: str, handle: Handle, held: Held, page: int | None) -> None:
-        """A page, by its number, drags a handle: it begins to, goes on or, where ``phase`` is ``end``, lets go."""
+        """Report a drag by a page, given by its number: it starts, continues or, if ``phase`` is ``end``, stops."""
         self._told.put((page, Dragged(held, handle), phase == "end"))
 
     def forget(self, page: int) -> None:
-        """A page has been closed: what it was dragging stays where it has come to."""
+        """Remove a page that has been closed; whatever it was dragging stays where it is."""
         self._told.put((page, None, True))
 
     @property
     def held(self) -> bool:
-        """Whether some page holds a handle."""
+        """Whether any page holds a handle."""
         return bool(self._holders)
 
     def latest(self) -> dict[Held, tuple[Handle, bool]]:
-        """Where each handle that has been dragged is now, and whether somebody has let it go."""
+        """Return the place of each dragged handle, and whether it has been released."""
         found: dict[Held, tuple[Handle, bool]] = {}
         while not self._told.empty():
             page, drag, ended = self._told.get()

@@ -1,4 +1,4 @@
-"""What users do to controls, told to who edits in the order in which they did it."""
+"""Actions of users on controls, passed to the editor in the order in which they were made."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ if TYPE_CHECKING:
 
 
 class Editor(Protocol):
-    """What the parts of the panel need of it."""
+    """Interface of the panel that its parts use."""
 
     document: CaseDocument
 
     def act(self, action: Callable[[], Any], control: Any = None) -> None:
-        """Do something to the document when what was asked for before is done, then show it; what is refused is said.
+        """Do something to the document after all earlier actions, then show the result; a refusal is reported.
 
-        Until then a control that it comes from keeps what a user has put into it.
+        Until then the control that caused it keeps the user's input.
         """
 
     def waits(self, control: Any) -> bool:
-        """Whether something that has been done to a control is still to be done to the document."""
+        """Whether an action of this control on the document is still pending."""
 
 
 def follow(
     control: Any, editor: Editor, action: Callable[[Any], Any], value_of: Callable[[Any], Any] | None = None
 ) -> None:
-    """Have an action follow whatever a user puts into a control, or presses, with the value that it then has, or with
-    what a function makes of the control: of a button, what stands in the fields that it is about.
+    """Run an action after each input to a control, or press of a button. The action receives the control's value, or
+    the result of ``value_of``; for a button, for example, the contents of related fields.
 
-    The value is taken on the thread that has received it: later it may be another.
+    The value is read on the thread that receives the input, because it may change later.
     """
 
     async def told(event: viser.GuiEvent) -> None:
@@ -40,5 +40,5 @@ def follow(
             value = getattr(event.target, "value", None) if value_of is None else value_of(event.target)
             editor.act(lambda: action(value), control)
 
-    # Buttons are clicked; what else there is, is updated.
+    # Buttons are clicked; all other controls are updated.
     (control.on_click if hasattr(control, "on_click") else control.on_update)(told)

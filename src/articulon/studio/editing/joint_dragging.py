@@ -1,4 +1,4 @@
-"""Initial coordinates and joint frames from where a handle has been dragged to, with loops closed on the way."""
+"""Initial coordinates and joint frames from the place to which a handle was dragged, with loops kept closed."""
 
 from __future__ import annotations
 
@@ -16,29 +16,31 @@ from articulon.model.joints.axis import AxisJoint
 from articulon.studio.solids import along
 
 TURNS = 20
-"""Steps of a joint after its handle at most: one for those that can turn as it does, and more for two axes."""
+"""Largest number of iterations of a joint towards its handle: one suffices if the joint can follow exactly; two axes
+take more."""
 BISECTIONS = 8
-"""Halvings of a drag that goes further than the loops allow."""
+"""Number of bisections of a drag that exceeds what the loops allow."""
 
 
 class Handle(NamedTuple):
-    """Where a joint is in the world."""
+    """Pose of a joint in the world."""
 
     position: np.ndarray
     """Origin of the joint's moving side [length], shape (3,)."""
     rotation: np.ndarray
-    """Euler parameters of a frame whose z axis is the joint's, or, for a joint without one, of the moving side (4,)."""
+    """Euler parameters of a frame whose z axis is that of the joint, or, for a joint without an axis, of the moving
+    side, shape (4,)."""
 
 
 def joint_slice(model: Model, body: int) -> tuple[slice, slice]:
-    """Where the coordinates and the speeds of a body's joint are among the model's."""
+    """Return the slices of a body's joint in the model's coordinates and speeds."""
     joint, link = model.joints[body], int(model.link[body])
     q, u = int(model.forest.q_start[link]), int(model.forest.u_start[link])
     return slice(q, q + joint.nq), slice(u, u + joint.nu)
 
 
 def joint_handle(model: Model, body: int, q: np.ndarray) -> Handle:
-    """Where the joint of a body is at coordinates q (nq,)."""
+    """Return the pose of a body's joint at coordinates q (nq,)."""
     positions, rotations = body_poses(model, q)
     joint = model.joints[body]
     if isinstance(joint, AxisJoint):
@@ -48,10 +50,10 @@ def joint_handle(model: Model, body: int, q: np.ndarray) -> Handle:
 
 
 def dragged(model: Model, body: int, q: np.ndarray, before: Handle, after: Handle) -> np.ndarray:
-    """Coordinates at which a joint has followed its handle, as far as the loops allow.
+    """Return coordinates at which a joint has followed its handle as far as the loops allow.
 
-    The joint's own coordinates are taken as they are dragged; those of the others move by the smallest steps in the
-    metric of the mass matrix that close the loops. Where none do, the joint goes a part of the way.
+    The joint's own coordinates follow the drag. Those of the other joints move by the smallest steps, in the metric of
+    the mass matrix, that close the loops. If the loops cannot be closed, the joint moves a part of the way.
 
     Parameters
     ----------
@@ -60,9 +62,9 @@ def dragged(model: Model, body: int, q: np.ndarray, before: Handle, after: Handl
     body
         The body that the joint carries.
     q
-        Coordinates before (nq,), with closed loops.
+        Coordinates before the drag (nq,), with closed loops.
     before, after
-        The handle before and after.
+        Handle before and after the drag.
     """
     own = joint_slice(model, body)[1]
     step = np.zeros(model.nu)
@@ -80,7 +82,7 @@ def dragged(model: Model, body: int, q: np.ndarray, before: Handle, after: Handl
         closed, error = close_positions(model, moved(model, q, step * 0.5**halvings), free, 0.0)
         if error <= CLOSED:
             try:
-                # The same projection as anyone's, which also refuses ends that meet half a turn apart.
+                # The usual projection, which also refuses ends that meet half a turn apart.
                 return close_loops(model, closed, np.zeros(model.nu))[0]
             except ModelError:
                 continue
@@ -88,7 +90,7 @@ def dragged(model: Model, body: int, q: np.ndarray, before: Handle, after: Handl
 
 
 def joint_step(model: Model, body: int, q: np.ndarray, before: Handle, after: Handle) -> np.ndarray:
-    """By how much each speed of a joint moves it from one handle to the next in unit time (nu,)."""
+    """Return the speeds (nu,) that move a joint from one handle to the next in unit time."""
     joint = model.joints[body]
     turn = quaternion_product((before.rotation * [1.0, -1.0, -1.0, -1.0])[None], after.rotation[None])[0]
     vector = _rotation_vector(turn)
@@ -96,7 +98,7 @@ def joint_step(model: Model, body: int, q: np.ndarray, before: Handle, after: Ha
     if isinstance(joint, AxisJoint):
         axis = matrices(before.rotation)[:, 2]
         return np.array([float(away @ axis)] if joint.translations else [float(vector[2])])
-    # Translations are along the axes of the joint frame, rotations about those of the body.
+    # Translations are along axes of the joint frame, rotations about axes of the body.
     step = np.zeros(joint.nu)
     if joint.translations:
         step[: joint.translations] = matrices(joint_frame(model, body, q).rotation).T @ away
@@ -104,7 +106,7 @@ def joint_step(model: Model, body: int, q: np.ndarray, before: Handle, after: Ha
     if joint.nu - joint.translations == 3:
         step[turning] = vector
     elif joint.nu > joint.translations:
-        # About two axes, as near as they come.
+        # With two axes, as close as possible.
         first = joint_slice(model, body)[1].start + joint.translations
         units = np.eye(model.nu)[first : first + joint.nu - joint.translations]
         axes = np.array([body_velocities(model, q, unit)[body, 3:] for unit in units]).T
@@ -113,7 +115,7 @@ def joint_step(model: Model, body: int, q: np.ndarray, before: Handle, after: Ha
 
 
 def joint_frame(model: Model, body: int, q: np.ndarray) -> Handle:
-    """The joint frame of a body in the world: position and Euler parameters."""
+    """Return the pose of a body's joint frame in the world: position and Euler parameters."""
     link = int(model.link[body])
     parent = int(model.parents[body])
     position, rotation = np.asarray(model.forest.position[link]), np.asarray(model.forest.rotation[link])
@@ -127,7 +129,7 @@ def joint_frame(model: Model, body: int, q: np.ndarray) -> Handle:
 
 
 def _rotation_vector(turn: np.ndarray) -> np.ndarray:
-    """The rotation vector [rad] (3,) of Euler parameters, of at most half a turn."""
+    """Return the rotation vector [rad] (3,) of Euler parameters, of at most half a turn."""
     e = turn if turn[0] >= 0.0 else -turn
     size = float(np.linalg.norm(e[1:]))
     if size < 1e-300:
@@ -136,15 +138,15 @@ def _rotation_vector(turn: np.ndarray) -> np.ndarray:
 
 
 def placed_joint(model: Model, body: int, q: np.ndarray, after: Handle) -> dict[str, list[float]]:
-    """The keys of a body whose joint frame has been dragged to a place and turned: its position in the parent's frame
-    and, where it has been turned, its axis or rotation.
+    """Return the keys of a body whose joint frame has been dragged: its position in the parent's frame and, if it has
+    been rotated, its axis or rotation.
 
     Parameters
     ----------
     model, body, q
         The model, the body that the joint carries, and coordinates (nq,).
     after
-        The joint's handle afterwards; see :func:`joint_handle`. It turns what the joint is made of, not the body in it.
+        Handle of the joint after the drag; see :func:`joint_handle`. It rotates the joint, not the body in it.
     """
     before = joint_handle(model, body, q)
     parent = int(model.parents[body])

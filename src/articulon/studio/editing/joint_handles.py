@@ -1,4 +1,4 @@
-"""What is drawn of a case under edit: its scene, names, the joint that is chosen, and a handle to drag it by."""
+"""The scene of a case under edit: bodies, names, the selected joint, and a handle to drag it by."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 Drag = Literal["motion", "joint", "off"]
 Drop = Callable[[str, Handle, tuple[str, Drag], int | None], Any]
 CHOSEN = (224, 0, 96)
-"""Colour of the axis of the joint that is chosen: none of the palette."""
+"""Colour of the axis of the selected joint, which is not in the palette."""
 NAMED = 12
-"""Bodies up to which each has its name beside it; of more only the one that is chosen has."""
+"""Largest number of bodies at which all names are shown; with more, only that of the selected body is."""
 FILLED = 0.7
-"""The part of the page that is filled at first: what is built grows."""
+"""Fraction of the page that is filled initially, leaving space for the model to grow."""
 ROOM = 0.35, 1.3
-"""Of the usual size: what is shown may be so small and so large before it is scaled anew."""
+"""Smallest and largest size of the model, relative to the usual one, before the view is scaled anew."""
 HANDLE_NODE = "/joint handle"
-"""The part of the scene that has the handle."""
+"""Scene node of the handle."""
 HANDLE, AXIS = 2.0, 1.6
-"""Size of a handle, and half of the length of the axis of the joint that is chosen [of the page]."""
+"""Size of a handle, and half the length of the axis of the selected joint [units of the page]."""
 
 
 class EditedScene:
@@ -45,10 +45,10 @@ class EditedScene:
     server
         What serves the page.
     pick
-        Called with the number of a body that is clicked on.
+        Function that is called with the index of a body that is clicked on.
     drag
-        Called with the phase of a drag, ``start``, ``update`` or ``end``, and where the handle is, the name of the body
-        that it was made for with what it drags, and the number of the page.
+        Function that is called with the phase of a drag (``start``, ``update`` or ``end``), the pose of the handle, the
+        name of its body with what it drags, and the number of the page.
     """
 
     def __init__(self, server: viser.ViserServer, pick: Callable[[int], Any], drag: Drop) -> None:
@@ -76,7 +76,7 @@ class EditedScene:
         scene = scene_of(model, frame.positions, frame.rotations)
         stage = stage_of(scene, [frame])
         stage = replace(stage, factor=FILLED * stage.factor)
-        # What is looked at does not jump while it is edited.
+        # The view must not jump while the model is edited.
         if self._stage is not None and _has_room(self._stage, stage):
             stage = replace(self._stage, up=stage.up)
         with self._server.atomic():
@@ -100,7 +100,7 @@ class EditedScene:
         return np.asarray(frame.positions[body] + matrices(frame.rotations[body]) @ model.centres[body])
 
     def choose(self, model: Model, q: np.ndarray, body: int | None, what: Drag) -> None:
-        """Show the axis of a body's joint, and a handle to drag it by: its motion, or the joint itself."""
+        """Show the axis of a body's joint, and a handle that drags its motion or the joint itself."""
         choice = (id(model), body, what, q.tobytes())
         if choice == self._choice:
             return
@@ -132,9 +132,9 @@ class EditedScene:
             ways = handle_ways(joint, what)
             if ways is None:
                 return
-            # By the time at which a drag is followed, something else may be chosen.
+            # By the time a drag is followed, another body may be selected.
             held = (model.names[body], what)
-            # Pages remember where a handle of a name was dragged to.
+            # Pages remember the place of a handle by its name.
             self._handles += 1
             self._handle = self._server.scene.add_transform_controls(
                 f"{HANDLE_NODE}/{self._handles}",
@@ -154,7 +154,7 @@ class EditedScene:
                 )
 
     def forget_handle(self) -> None:
-        """Have the handle be made anew where its joint is, which may not have followed it all the way."""
+        """Make the handle anew at its joint, which may not have followed it all the way."""
         self._choice = None
 
     def _unchoose(self) -> None:
@@ -172,24 +172,24 @@ class EditedScene:
         self._view, self._model, self._names = None, None, []
 
     def hide(self) -> None:
-        """Take all of it off the page."""
+        """Remove everything from the page."""
         with self._server.atomic():
             self._clear()
 
 
 def _name(server: viser.ViserServer, node: str, name: str, place: np.ndarray) -> Any:
-    """A name in the scene."""
+    """Add a name to the scene."""
     return server.scene.add_label(node, name, font_size_mode="screen", anchor="bottom-left", position=tuple(place))
 
 
 def frame_at(model: Model, q: np.ndarray) -> Frame:
-    """The poses of a model at coordinates (nq,)."""
+    """Return the poses of a model at coordinates (nq,)."""
     positions, rotations = body_poses(model, q)
     return Frame(positions, rotations, 0.0, None if model.box is None else np.asarray(model.box.vectors))
 
 
 def handle_ways(joint: Any, what: Drag) -> dict[str, Any] | None:
-    """Which ways a handle can be dragged, as viser has it; None where it cannot."""
+    """Return the directions in which a handle can be dragged, as viser's arguments; None if there are none."""
     if what == "joint":
         return {"disable_sliders": True}
     if what == "off" or not joint.nu:
@@ -203,7 +203,7 @@ def handle_ways(joint: Any, what: Drag) -> dict[str, Any] | None:
 
 
 def _has_room(old: Stage, new: Stage) -> bool:
-    """Whether what fills a new stage can be seen on the old one."""
+    """Whether the contents of a new stage are visible on the old one."""
     size = old.factor / new.factor
     away = float(np.linalg.norm(new.middle - old.middle)) * old.factor
     return ROOM[0] <= size <= ROOM[1] and away < 0.5 * SIZE and bool(np.allclose(old.up, new.up))

@@ -1,4 +1,4 @@
-"""Files and code that a case under edit names, and which of them a page may have it name."""
+"""Files and code that a case under edit names, and which of them a page may make it name."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from articulon.cases.overrides import Part, dotted
 from articulon.inputs import clipped, exists
 
 FILE_KEYS = frozenset({"file", "files", "force_field_files", "structure", "system", "data", "packages", "commands"})
-"""Keys of declarations whose texts name files or folders, or may have such names in them as commands of LAMMPS do."""
+"""Keys of declarations whose texts are names of files or folders, or may contain them, as LAMMPS commands do."""
 TEXTS = ("data", "system")
-"""Those of them under which what would be in the file may stand itself."""
+"""Those of these keys whose text may also be the contents of the file."""
 
 
 def named_texts(value: Any, path: tuple[Part, ...] = (), within: str = "") -> Iterator[tuple[str, str]]:
-    """Dotted keys and texts of a table that name files, however deep they lie; also those that variants set.
+    """Yield dotted keys and texts that name files, at any depth of a table, including those that variants set.
 
-    ``within`` is the key of files that the table is under.
+    ``within`` is the key of files that the table is nested under.
     """
     if isinstance(value, str):
         if within == "commands":
@@ -38,7 +38,7 @@ def named_texts(value: Any, path: tuple[Part, ...] = (), within: str = "") -> It
 
 
 def places_of(text: str, source: str) -> list[Path]:
-    """Where what a text names may lie: beside the case or, where nothing is there, in the folder of the process."""
+    """Return the possible paths of a named file: beside the case or, if there is nothing, in the current folder."""
     beside = Path(source).parent / text
     if exists(beside):
         return [beside]
@@ -47,24 +47,23 @@ def places_of(text: str, source: str) -> list[Path]:
 
 
 def resolved_places(text: str, source: str) -> set[Path]:
-    """The same, without links; what can be no path names nothing."""
+    """Return the possible paths of a named file with links resolved; text that cannot be a path has none."""
     found = set()
     for place in places_of(text, source):
         try:
             found.add(place.resolve())
-        except (OSError, ValueError):  # too long, or with a character that no path has
+        except (OSError, ValueError):  # too long, or with an invalid character
             continue
     return found
 
 
 def named_files(table: Mapping[str, Any], source: str) -> set[Path]:
-    """All files that a case names."""
+    """Return all files that a case names."""
     return {place for _, text in named_texts(table) for place in resolved_places(text, source)}
 
 
 def code_of(table: Mapping[str, Any], source: str) -> dict[str, str]:
-    """Functions and plugins that a case names, by key, each with the file that it is in where that lies beside the
-    case."""
+    """Return the functions and plugins that a case names, by key, each with its file if that lies beside the case."""
     found = {key.lstrip("."): function_beside(function, source) for key, function in named_code(table)}
     plugins = table.get("plugins")
     files = plugins.get("files") if isinstance(plugins, Mapping) else None
@@ -74,22 +73,22 @@ def code_of(table: Mapping[str, Any], source: str) -> dict[str, str]:
 
 
 class Bounds:
-    """What a case may name on a page: files in one folder, and what it named already when somebody named it on the
-    command line.
+    """Files and code that a case may name on a page: files in one folder, and whatever it named already when it was
+    given on the command line.
 
     Parameters
     ----------
     root
         The folder.
     files, code
-        What else it may name: files wherever they are, and functions and plugins that were allowed to run.
+        Other permitted names: files anywhere, and functions and plugins that were allowed to run.
     """
 
     def __init__(self, root: Path, files: set[Path] | None = None, code: set[str] | None = None) -> None:
         self.root, self._files, self._code = root.resolve(), files or set(), code or set()
 
     def faults(self, table: Mapping[str, Any], source: str) -> list[str]:
-        """A line for each key that names a file elsewhere."""
+        """Return a line for each key that names a file elsewhere."""
         return [
             f"{key}: {clipped(text)} lies outside of {self.root}, which this page is open on; name a file inside of it"
             for key, text in named_texts(table)
@@ -100,7 +99,7 @@ class Bounds:
         return place == self.root or self.root in place.parents or place in self._files
 
     def code_faults(self, table: Mapping[str, Any], source: str) -> list[str]:
-        """A line for each key that names code that was not there when it was allowed to run."""
+        """Return a line for each key that names code which the case did not name when code was allowed to run."""
         return [
             f"{key}: '{clipped(code)}' is not run: the code that was allowed is that which the case named when it was "
             "opened; save the case, and open it by the command, which can allow this"

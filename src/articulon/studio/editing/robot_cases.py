@@ -1,4 +1,4 @@
-"""Cases of robots that others have described: a text that names the description, to be run and edited."""
+"""Cases for robot descriptions: the text of a case that names the description, for running and editing."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from pathlib import Path
 from articulon.cases.toml_writing import inline
 
 BUILDERS = {".urdf": "urdf", ".xml": "mjcf", ".mjcf": "mjcf"}
-"""Builders by what the names of descriptions end in."""
+"""Builders by the suffixes of description files."""
 GRAVITY = """
 [[forces]]
 kind = "gravity"
 acceleration = [0, 0, "-9.81 m/s^2"]
 """
-"""Of a format that says nothing about it."""
+"""Gravity for a format that does not specify it."""
 
 
 def is_description(file: Path) -> bool:
-    """Whether a file is a description of a robot by its name."""
+    """Whether a file is a robot description, judged by its name."""
     return file.suffix.lower() in BUILDERS
 
 
 def robot_case(file: Path) -> str:
-    """The text of a case that runs a description, which lies beside it."""
+    """Return the text of a case that runs the description beside it."""
     builder = BUILDERS[file.suffix.lower()]
     return (
         f'[case]\ntitle = {inline(file.stem)}\nunits = "kg-m-s"\n\n'

@@ -1,4 +1,4 @@
-"""Parts of the panel: a section of the case, and a list of tables in it, with forms made from their declarations."""
+"""Parts of the panel for a section of the case and for a list of tables in it, with forms from declarations."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ if TYPE_CHECKING:
 
 
 class SectionView:
-    """A section of the case, or a table in it, in a folder: which of its forms it has, and the form's fields.
+    """View of a section of the case, or a table in it, in a folder: a choice of its form, and the form's fields.
 
     Parameters
     ----------
     gui, editor
         The page, and the panel.
     path
-        Of the section.
+        Path of the section.
     choice
-        The family that it is of, or its one declaration.
+        Its family, or its only declaration.
     optional
-        Whether a case may have none.
+        Whether a case may lack it.
     opens
-        Whether its folder is open at first.
+        Whether its folder is open initially.
     elsewhere
-        Keys that have controls of their own elsewhere.
+        Keys that have their own controls elsewhere.
     check
-        Raises CaseError where the table may be another one by now, as an element of a list may.
+        Function that raises CaseError if the table may be another one by now, as an element of a list may.
 
     Attributes
     ----------
     folder
-        Its folder, in which other controls may follow.
+        Its folder, to which other controls may be added.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class SectionView:
                 label = choice.key if isinstance(choice, Family) else name
                 self._word = gui.add_dropdown(label, ([UNSET] if optional else []) + words)
                 follow(self._word, editor, self._choose)
-            # What is put into the folder later stands below the fields.
+            # Controls added to the folder later stand below the fields.
             self._place = gui.add_folder(None)
 
     def _choose(self, word: str) -> None:
@@ -87,7 +87,7 @@ class SectionView:
             document.set(self._path, {})
 
     def show(self, table: Mapping[str, Any], errors: Mapping[str, str]) -> None:
-        """Show what a case says, and what is wrong with it."""
+        """Show the contents of a case, and its faults."""
         values = value_or_none(with_discriminators(table), self._path)
         values = values if isinstance(values, Mapping) else None if self._optional else {}
         declaration, word = self._declaration(values)
@@ -124,45 +124,45 @@ class SectionView:
 
 @dataclass(frozen=True)
 class Held:
-    """The element of a list that controls are about, from when they are made on: another page may choose another one,
-    or delete one, before what is done to them arrives."""
+    """The element of a list that a set of controls was made for. Another page may select another element, or delete
+    one, before an action on them arrives."""
 
     key: tuple[Part, ...]
-    """Of the list."""
+    """Key of the list."""
     number: int
     count: int
-    """Elements that the list had."""
+    """Number of elements that the list had."""
     alone: bool
-    """Whether it stands in the place of a list."""
+    """Whether the element is a single table in the place of a list."""
 
     @property
     def path(self) -> tuple[Part, ...]:
-        """Where it is."""
+        """Path of the element."""
         return self.key if self.alone else (*self.key, self.number)
 
     def check(self, document: CaseDocument) -> None:
-        """Raises CaseError where it may be another one by now: one of the list has been deleted."""
+        """Raise CaseError if it may be another element by now, because one of the list has been deleted."""
         if len(_elements(document.value(self.key))) < self.count:
             raise CaseError(f"{dotted(self.key)}: something was deleted here in the meantime; look, and do it again")
 
 
 class ListView:
-    """A list of tables of the case: which of them is shown, its form, and buttons that add and delete.
+    """View of a list of tables of the case: a choice of the element, its form, and buttons that add and delete.
 
     Parameters
     ----------
     gui, editor
         The page, and the panel.
     key
-        Of the list, such as ``forces``.
+        Key of the list, such as ``forces``.
     noun
-        What one of them is called.
+        Word for an element.
     choice
-        The family that they are of, or their one declaration.
+        Family of the elements, or their only declaration.
     begun
-        With which values a new one begins, by the case.
+        Function that returns the initial values of a new element for a case.
     inner
-        Tables of an element that have forms of their own, by key: the families that they are of.
+        Families of those tables of an element that have their own forms, by key.
     """
 
     def __init__(
@@ -199,7 +199,7 @@ class ListView:
             self._key, self._number = tuple(path), 0
 
     def _hold(self, held: Held) -> None:
-        """Make the controls that are about one element; its form follows."""
+        """Make the controls for one element; its form follows."""
         self._held = held
         for old in (self._inside, self._form, *(section.folder for section in self._sections)):
             if old is not None:
@@ -254,7 +254,7 @@ class ListView:
             self._number = max(0, self._number - 1)
 
     def show(self, table: Mapping[str, Any], errors: Mapping[str, str]) -> None:
-        """Show what a case says, and what is wrong with it."""
+        """Show the contents of a case, and its faults."""
         listed = value_or_none(table, self._key)
         elements = _elements(listed)
         self._number = min(self._number, max(0, len(elements) - 1))
@@ -298,7 +298,7 @@ def form_for(
     change: Callable[[str, Any], None],
     elsewhere: tuple[str, ...] = (),
 ) -> FormView | None:
-    """The form of a declaration, in a container: the one that is there, where it has the same fields."""
+    """Return the form of a declaration, in a container; the existing form is used if it has the same fields."""
     fields = None
     if declaration is not None:
         without = [*elsewhere, *([choice.key] if isinstance(choice, Family) else [])]
@@ -314,7 +314,7 @@ def form_for(
 
 
 def _elements(listed: Any) -> list[Mapping[str, Any]]:
-    """The tables of a list, or the one that stands in its place."""
+    """Return the tables of a list, or the single table in its place."""
     if isinstance(listed, Mapping):
         return [listed]
     return [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []

@@ -1,11 +1,11 @@
-"""The texts that a case under edit has had, each a step that can be undone and done again."""
+"""The history of the text of a case under edit, in steps that can be undone and redone."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 MOST_STEPS = 500
-"""Steps that can be undone."""
+"""Largest number of steps that can be undone."""
 
 
 @dataclass(frozen=True)
@@ -13,13 +13,13 @@ class Step:
     """A state of the text, and the change that led to it."""
 
     text: str
-    """The case file."""
+    """Text of the case file."""
     words: str
-    """The change, such as ``"add body 'arm'"``."""
+    """Description of the change, such as ``"add body 'arm'"``."""
     whole: bool = True
-    """Whether all comments of the text before are in this one."""
+    """Whether all comments of the previous text are kept."""
     merges: str | None = None
-    """Further changes with the same word are one step with this one."""
+    """Further changes with the same word are merged with this step."""
 
 
 class TextHistory:
@@ -33,7 +33,7 @@ class TextHistory:
     Attributes
     ----------
     saved
-        What the file says; a step that it holds is not merged with a later one.
+        Text in the file; a step with this text is not merged with a later one.
     """
 
     def __init__(self, text: str) -> None:
@@ -42,26 +42,26 @@ class TextHistory:
 
     @property
     def text(self) -> str:
-        """The present text."""
+        """Present text."""
         return self._steps[self._at].text
 
     @property
     def undoes(self) -> str | None:
-        """What :meth:`undo` takes back, in words; None where there is nothing."""
+        """Description of the step that :meth:`undo` takes back; None if there is none."""
         return self._steps[self._at].words if self._at else None
 
     @property
     def redoes(self) -> str | None:
-        """What :meth:`redo` does again, in words; None where there is nothing."""
+        """Description of the step that :meth:`redo` repeats; None if there is none."""
         return self._steps[self._at + 1].words if self._at + 1 < len(self._steps) else None
 
     @property
     def whole(self) -> bool:
-        """Whether the present text has all comments of the one that was opened."""
+        """Whether the present text has all comments of the text that was opened."""
         return all(step.whole for step in self._steps[: self._at + 1])
 
     def go(self, step: Step) -> None:
-        """Go on to a step; what had been taken back is gone."""
+        """Add a step; steps that had been taken back are dropped."""
         before = self._steps[self._at]
         del self._steps[self._at + 1 :]
         if step.merges is not None and step.merges == before.merges and before.text != self.saved:
@@ -76,5 +76,5 @@ class TextHistory:
         self._at = max(0, self._at - 1)
 
     def redo(self) -> None:
-        """Do the step again that was taken back last."""
+        """Repeat the step that was taken back last."""
         self._at = min(len(self._steps) - 1, self._at + 1)

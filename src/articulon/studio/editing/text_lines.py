@@ -1,4 +1,4 @@
-"""Where in the text of a case file a key stands: the line of each statement, for faults that name a key."""
+"""Line numbers of keys in the text of a case file, for faults that name a key."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from articulon.cases.overrides import Part, parsed
 _TOKEN = re.compile(
     r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{}]|\n', re.DOTALL
 )
-"""Strings and comments, whose brackets and ends of line do not count, brackets, and ends of line."""
+"""Matches strings and comments, whose brackets and newlines do not count, and other brackets and newlines."""
 _AT = re.compile(r" \(at line (\d+), column \d+\)")
 
 
 def line_of_error(message: str) -> int | None:
-    """The line that Python's reader of TOML names in a message; None where it names none."""
+    """Return the line that Python's TOML reader names in a message; None if it names none."""
     found = _AT.search(message)
     return None if found is None else int(found[1])
 
 
 def without_line(message: str) -> str:
-    """Such a message without the place that it names."""
+    """Return such a message without the place."""
     return _AT.sub("", message)
 
 
 def key_lines(text: str) -> dict[tuple[Part, ...], int]:
-    """The line of each table and key of a valid TOML text, the first being 1; of what stands within a value, that of
-    the key with the value. Elements of lists are numbered."""
+    """Return the line of each table and key of a valid TOML text, counted from 1. For keys inside a value it is the
+    line of the key that has the value. Elements of lists are numbered."""
     found: dict[tuple[Part, ...], int] = {}
     counts: dict[tuple[Part, ...], int] = {}
     table: tuple[Part, ...] = ()
@@ -38,7 +38,7 @@ def key_lines(text: str) -> dict[tuple[Part, ...], int]:
             for path in inner:
                 found.setdefault((*table, *path), line)
             continue
-        # Its deepest key is the table that it begins; in a list, an element that was not there before.
+        # The deepest key is the table that the header begins; in a list, a new element.
         *outer, last = [part for part in inner[-1] if isinstance(part, str)]
         table = ()
         for name in outer:
@@ -55,8 +55,8 @@ def key_lines(text: str) -> dict[tuple[Part, ...], int]:
 
 
 def line_of(lines: Mapping[tuple[Part, ...], int], path: Sequence[Part]) -> int | None:
-    """The line of a key among those of :func:`key_lines`; of one that is not there, that of the table that it would be
-    in, and None where that is not there either."""
+    """Return the line of a key from those of :func:`key_lines`. For a missing key, return that of the table that would
+    contain it, or None if that is missing too."""
     here = tuple(path)
     while here and here not in lines:
         here = here[:-1]
@@ -64,7 +64,7 @@ def line_of(lines: Mapping[tuple[Part, ...], int], path: Sequence[Part]) -> int 
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
-    """Headers and keys with their values, each with the number of its first line."""
+    """Yield headers, and keys with their values, each with the number of its first line."""
     depth, line, first, start = 0, 1, 1, 0
     for token in _TOKEN.finditer(text + "\n"):
         word = token[0]
@@ -78,7 +78,7 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _paths(value: Any, path: tuple[Part, ...] = ()) -> Iterator[tuple[Part, ...]]:
-    """The paths of all that a value holds, outer ones first."""
+    """Yield the paths of everything inside a value, outer ones first."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, one in inner:
         yield (*path, key)

@@ -1,5 +1,4 @@
-"""The part of the panel that is the case file itself: its text, which can be edited, with numbered lines and the
-faults by line."""
+"""The part of the panel for the case file itself: its editable text, with line numbers and faults by line."""
 
 from __future__ import annotations
 
@@ -22,23 +21,23 @@ if TYPE_CHECKING:
 LINE = 16
 """Height of a line [pixels]."""
 MOST_NUMBERED = 2_000
-"""Lines that have numbers: the picture of them must be one that browsers draw."""
+"""Largest number of lines that are numbered, limited by the size of image that browsers draw."""
 GUTTER = 34
-"""Width of the numbers [pixels]."""
+"""Width of the line numbers [pixels]."""
 IN_STEP, NOT_APPLIED = "in step with the forms", "the text has changes that are not applied"
 ORANGE = "#b35c00"
 CHANGED = "The case has changed since this text was begun: what was done elsewhere on the page would be lost."
 
 
 class TextEditor(Editor, Protocol):
-    """What this part needs of the panel."""
+    """Interface of the panel that this part uses."""
 
     def ask(self, question: str, lines: list[str], yes: str, action: Callable[[], Any]) -> None:
-        """Ask before something is done."""
+        """Ask for confirmation before an action."""
 
 
 class TextView:
-    """The text of the case, in step with the forms. What is typed is a draft until it is applied, as one step.
+    """View of the text of the case, in step with the forms. Typed text is a draft until it is applied as one step.
 
     Parameters
     ----------
@@ -48,7 +47,7 @@ class TextView:
     Attributes
     ----------
     draft
-        What has been typed and not applied; None where the text is that of the case.
+        Text that has been typed and not applied; None if the text is that of the case.
     """
 
     def __init__(self, gui: viser.GuiApi, editor: TextEditor) -> None:
@@ -82,7 +81,7 @@ class TextView:
         self.draft = None
 
     def show(self, errors: Mapping[str, str]) -> None:
-        """Show what the case says, or what has been typed, and what is wrong with it.
+        """Show the text of the case, or the draft, and its faults.
 
         Parameters
         ----------
@@ -111,7 +110,7 @@ class TextView:
             state, red = one_line(NOT_APPLIED, ORANGE), set()
         else:
             state, red = one_line(IN_STEP, GREY), {line for line, _ in faults}
-        # One line, whatever it says: the text must not move under the hand.
+        # One line, however long the message is: the text must not move under the pointer.
         state = f'<div style="padding:0 0.8em 0.2em">{state}</div>'
         if self._state.content != state:
             self._state.content = state
@@ -121,7 +120,7 @@ class TextView:
 
 
 def faults_by_line(text: str, errors: Mapping[str, str]) -> list[tuple[int | None, str]]:
-    """Faults of a case in the order of their lines, each with its line and its key."""
+    """Return the faults of a case in the order of their lines, each with its line and its key."""
     lines = key_lines(text) if errors else {}
     found = []
     for key, what in errors.items():
@@ -134,7 +133,7 @@ def faults_by_line(text: str, errors: Mapping[str, str]) -> list[tuple[int | Non
 
 
 def reading_fault(text: str) -> tuple[int | None, str] | None:
-    """Why a text is no TOML, with the line; None where it is."""
+    """Return why a text is not TOML, with the line; None if it is."""
     try:
         parsed(text.replace("\r\n", "\n"))
     except ValueError as error:
@@ -143,8 +142,8 @@ def reading_fault(text: str) -> tuple[int | None, str] | None:
 
 
 def gutter(count: int, faulty: Iterable[int]) -> str:
-    """What makes the one text of several lines on the page look like an editor: its font, and the numbers of its
-    lines, which scroll with it; lines at fault are red."""
+    """Return the style that makes the multi-line text field look like an editor: its font, and line numbers that scroll
+    with it; lines with faults are red."""
     lines = min(count, MOST_NUMBERED)
     marked = {line for line in faulty if line <= lines}
     rows = "".join(
@@ -162,7 +161,7 @@ def gutter(count: int, faulty: Iterable[int]) -> str:
     )
     return (
         "<style>"
-        # Labels are readable in folders within folders, too; that of the text would take half of its width.
+        # Labels must stay readable in nested folders; the label of the text would take half of its width.
         ".mantine-Flex-root:has(>div>p>label)>div:first-child{min-width:6em}"
         ".mantine-Flex-root:has(> * textarea)>div:first-child{display:none}"
         ".mantine-Textarea-input{font-family:monospace!important;font-size:12px!important;"

@@ -1,4 +1,4 @@
-"""The text of a case file after a change: what is not changed keeps its bytes, comments and order."""
+"""The text of a case file after a change: unchanged parts keep their bytes, comments and order."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from articulon.cases.schema import CaseFile
 from articulon.cases.toml_writing import toml
 
 SECTIONS = tuple(CaseFile.model_fields)
-"""Sections in the order in which a new one is put into a file."""
+"""Sections in the order in which new ones are inserted into a file."""
 _HEADER = re.compile(r"\[\[?[A-Za-z0-9_.-]+\]\]?[ \t]*(?:#.*)?")
-"""A line that begins a table."""
+"""Matches the header line of a table."""
 
 
 def rewritten(text: str, table: Mapping[str, Any]) -> tuple[str, bool]:
-    """The text of a case file that says something else.
+    """Return the text of a case file with changed contents.
 
     Parameters
     ----------
     text
-        The file as it is.
+        Present text of the file.
     table
-        What it is to say.
+        New contents.
 
     Returns
     -------
     text, kept
-        The new text, and whether the comments and the order of the old one have been kept. They are not in the rare
-        files whose tables the library cannot put together again; such a file is written anew.
+        The new text, and whether the comments and the order of the old one have been kept. They are lost for the rare
+        files whose tables the library cannot rebuild; such a file is written anew.
     """
-    # A file without blank lines between its tables is left so.
+    # A file without blank lines between its tables stays without them.
     for attempt in (_spaced, str) if _spaced(text) == text else (str,):
         try:
             changed = attempt(_merged(text, table))
@@ -50,7 +50,7 @@ def rewritten(text: str, table: Mapping[str, Any]) -> tuple[str, bool]:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two values of a file are written alike: 1, 1.0 and true are three values."""
+    """Whether two values are written identically: 1, 1.0 and true are three different values."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         return list(a) == list(b) if not a or not b else set(a) == set(b) and all(same(a[key], b[key]) for key in a)
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
@@ -64,14 +64,14 @@ def _merged(text: str, table: Mapping[str, Any]) -> str:
     new = [name for name in table if name not in old]
     _change(document, old, {name: value for name, value in table.items() if name in old}, 0)
     result = tomlkit.dumps(document)
-    # Forms of a section that came later would otherwise stand between the tables of another.
+    # Without this, the tables of a new section could end up between the tables of another.
     for name in sorted(new, key=lambda one: SECTIONS.index(one) if one in SECTIONS else len(SECTIONS)):
         result = _with_section(result, name, table[name])
     return result
 
 
 def _change(container: Any, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> None:
-    """Makes a table say something else, from what it says."""
+    """Change the contents of a table from old to new."""
     for key in [key for key in old if key not in new]:
         container.remove(key)
     for key, value in new.items():
@@ -88,7 +88,7 @@ def _change(container: Any, old: Mapping[str, Any], new: Mapping[str, Any], dept
 
 
 def _change_tables(tables: AoT, old: Sequence[Any], new: Sequence[Any], depth: int) -> None:
-    """Makes a list of tables say something else; elements that stay keep their text."""
+    """Change the contents of a list of tables; elements that stay keep their text."""
     keys = [[_mark(element) for element in elements] for elements in (old, new)]
     moves = SequenceMatcher(None, keys[0], keys[1], autojunk=False).get_opcodes()
     for what, a, b, c, d in reversed(moves):
@@ -98,7 +98,7 @@ def _change_tables(tables: AoT, old: Sequence[Any], new: Sequence[Any], depth: i
         for k in reversed(range(a + alike, b)):
             tail = _cut_tail(tables[k])
             del tables[k]
-            if k:  # what stood above the one that goes, goes with it
+            if k:  # comments above a deleted element are deleted with it
                 _cut_tail(tables[k - 1])
                 tables[k - 1].value.body.extend(tail)
         for k, value in enumerate(new[c + alike : d], a + alike):
@@ -111,7 +111,7 @@ def _change_tables(tables: AoT, old: Sequence[Any], new: Sequence[Any], depth: i
 
 
 def _cut_tail(table: Table) -> list[Any]:
-    """Takes away the comments and blank lines after the last key of a table: they are about what comes next."""
+    """Remove the comments and blank lines after the last key of a table, which belong to what follows."""
     body = table.value.body
     first = len(body)
     while first and body[first - 1][0] is None:
@@ -130,7 +130,7 @@ def _are_tables(value: Any) -> bool:
 
 
 def _item(value: Any, depth: int) -> Item:
-    """A value as it is written: sections, and lists of tables in them, have headers; what lies deeper is inline."""
+    """Return a value as it is written: sections and lists of tables in them have headers, deeper values are inline."""
     if depth < 2 and _are_tables(value):
         tables = AoT([])
         for element in value:
@@ -170,7 +170,7 @@ def _inline(value: Any) -> Item:
 
 
 def _with_section(text: str, name: str, value: Any) -> str:
-    """The text with a section that it has not, before the first that comes after it in the usual order, or at the
+    """Return the text with a new section, before the first section that follows it in the usual order, or at the
     end."""
     alone = tomlkit.document()
     alone.append(name, _item(value, 0))
@@ -194,8 +194,8 @@ def _with_section(text: str, name: str, value: Any) -> str:
 
 
 def _spaced(text: str) -> str:
-    """The text with a blank line before each header, and before the comments above it, that follows values, and one
-    end of line at the end."""
+    """Return the text with a blank line before each header (and the comments above it) that follows values, and with
+    one newline at the end."""
     lines: list[str] = []
     for line in text.rstrip("\n").split("\n"):
         if _HEADER.fullmatch(line):
