@@ -51,4 +51,5 @@ fig.savefig("optical_trap.png")
 
 independent = 3 * samples * (1 - decay) / (1 + decay)
 assert abs(x.var() * stiffness / kT - 1) < 5 * np.sqrt(2 / independent) + 0.005, "equipartition in the trap"
-assert np.abs(mean_p[:-1] / np.interp(mean_f[:-1], f, lorentz) - 1).mean() < 0.06, "a Lorentzian"
+departure = np.abs(mean_p[:-1] / np.interp(mean_f[:-1], f, lorentz) - 1).mean()
+assert departure < 0.06 * np.sqrt(2**16 / samples), "a Lorentzian"

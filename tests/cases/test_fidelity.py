@@ -122,7 +122,7 @@ def test_pairs_that_cannot_be_afforded_say_what_they_would_take_and_the_lag_deci
     monkeypatch.setattr(unscaled, "LEAST_EVALUATIONS", 20)
     section = judged(pulled, tmp_path / "run", **constant(0.2), **{"fidelity.budget": 1e-3})
     found = section["premises"]["paired"]
-    assert found["verdict"] is None and "fidelity.budget = 0.001 allows 20 evaluations" in found["reason"]
+    assert found["verdict"] is None and "fidelity.budget = 0.001 allows 20 force evaluations" in found["reason"]
     assert "set it to more than" in found["reason"] and found["evaluations"] <= found["budget"] == 20
     assert section["basis"] == "the premises of lag and drift alone"
     assert section["worst"]["position_error"] is None and "by its lag" in section["worst"]["words"]

@@ -326,5 +326,5 @@ def test_a_checkpoint_error_is_what_python_gets(tmp_path: Path) -> None:
     for name in ("checkpoint.npz", "checkpoint_prev.npz"):
         (out / name).unlink()
         os.mkfifo(out / name)
-    with pytest.raises(CheckpointError, match=r"checkpoint\.npz is no file, and checkpoint_prev\.npz is no file"):
+    with pytest.raises(CheckpointError, match=r"checkpoint\.npz is not a file, and checkpoint_prev\.npz is not a file"):
         ar.run(case, out, resume=True)
