@@ -6,8 +6,8 @@ of f over h: with h = 3e-4 both are below 1e-9 of the largest derivative.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import pytest
 import articulon as ar
 from articulon.dynamics.multibody_functions import moved
 from tests.support.forced_models import dragged_model
+from tests.support.run_derivatives import fourth_order, weighed
 
 STEP, BOUND = 3e-4, 1e-9
 RUN: dict[str, Any] = {"rule": "friction-implicit", "step": 0.02, "seed": 7}
@@ -24,17 +25,7 @@ NAMES = ["q", "u", "forces.gravity.acceleration", "forces.stokes-drag.rotational
 NAMES += ["forces.brownian.temperature", "forces.tie.stiffness", "forces.position-restraint.to"]
 
 
-def difference(function: Callable[[float], float], step: float = STEP) -> float:
-    """The derivative of a function at zero, to fourth order."""
-    near, far = function(step) - function(-step), function(2.0 * step) - function(-2.0 * step)
-    return (8.0 * near - far) / (12.0 * step)
-
-
-def weighed(model: ar.Model, seed: int) -> tuple[np.ndarray, Callable[..., Any]]:
-    """Weights of the state at the end, and that objective."""
-    weights = np.random.default_rng([seed, 3]).normal(size=model.nq + model.nu)
-    of_q, of_u = weights[: model.nq], weights[model.nq :]
-    return weights, lambda q, u: (of_q @ q + of_u @ u, of_q, of_u)
+difference = partial(fourth_order, step=STEP)
 
 
 def changed(model: ar.Model, kind: str, **update: Any) -> ar.Model:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from articulon.sensitivities.parameters import parameter_of
 from tests.support.loop_models import FourBar, add_loops, bricard
 from tests.support.looped_models import looped_model as uncached_model
 from tests.support.random_models import builder_of
+from tests.support.run_derivatives import fourth_order, weighed
 
 STEP, BOUND = 2e-4, 2e-9
 DURATION = 0.1
@@ -30,17 +31,7 @@ RUN: dict[str, Any] = {"rule": "rk4", "step": 0.02}
 looped_model = cache(uncached_model)
 
 
-def difference(function: Callable[[float], float]) -> float:
-    """The derivative of a function at zero, to fourth order."""
-    near, far = function(STEP) - function(-STEP), function(2.0 * STEP) - function(-2.0 * STEP)
-    return (8.0 * near - far) / (12.0 * STEP)
-
-
-def weighed(model: ar.Model, seed: int) -> tuple[np.ndarray, Callable[..., Any]]:
-    """Weights of the state at the end, and that objective."""
-    weights = np.random.default_rng([seed, 3]).normal(size=model.nq + model.nu)
-    of_q, of_u = weights[: model.nq], weights[model.nq :]
-    return weights, lambda q, u: (of_q @ q + of_u @ u, of_q, of_u)
+difference = partial(fourth_order, step=STEP)
 
 
 def again(weights: np.ndarray, model: ar.Model, dq: Any = 0.0, du: Any = 0.0, **run: Any) -> float:

@@ -6,8 +6,8 @@ of a short run: with h = 1e-3 both are below 1e-9 of the largest derivative.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,23 +16,14 @@ import pytest
 import articulon as ar
 from articulon.dynamics.multibody_functions import moved
 from tests.support.forced_models import dragged_model, forced_model, resisted_model
+from tests.support.run_derivatives import fourth_order, weighed
 
 STEP, BOUND = 1e-3, 1e-9
 RUN: dict[str, Any] = {"rule": "rk4", "step": 0.02}
 DURATION = 0.2
 
 
-def difference(function: Callable[[float], float]) -> float:
-    """The derivative of a function at zero, to fourth order."""
-    near, far = function(STEP) - function(-STEP), function(2.0 * STEP) - function(-2.0 * STEP)
-    return (8.0 * near - far) / (12.0 * STEP)
-
-
-def weighed(model: ar.Model, seed: int) -> tuple[np.ndarray, Callable[..., Any]]:
-    """Weights of the state at the end, and that objective."""
-    weights = np.random.default_rng([seed, 3]).normal(size=model.nq + model.nu)
-    of_q, of_u = weights[: model.nq], weights[model.nq :]
-    return weights, lambda q, u: (of_q @ q + of_u @ u, of_q, of_u)
+difference = partial(fourth_order, step=STEP)
 
 
 def close(found: Any, expected: Any) -> bool:

@@ -6,6 +6,7 @@ Steps as maps: ⟨w, J v⟩ and ⟨Jᵀ w, v⟩ are equal but for rounding, whic
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numba
@@ -14,6 +15,7 @@ import pytest
 
 import articulon as ar
 from articulon.dynamics.multibody_functions import moved
+from tests.support.run_derivatives import fourth_order
 from tests.support.single_steps import changed, numbers_of, stepped, stepping, weighed
 
 RULES = ("rk4", "friction-implicit", "overdamped")
@@ -164,9 +166,7 @@ def test_runs_have_the_derivatives_of_re_runs(rule: str, given: str) -> None:
         size = 1.0 + np.abs(forward.gradient[name]).max()
         assert np.abs(np.subtract(found.gradient[name], forward.gradient[name])).max() <= 1e-10 * size, name
 
-    def difference(function: Any) -> float:
-        near, far = function(STEP) - function(-STEP), function(2.0 * STEP) - function(-2.0 * STEP)
-        return float(8.0 * near - far) / (12.0 * STEP)
+    difference = partial(fourth_order, step=STEP)
 
     for k, (one, other) in enumerate([(first, second), (second, first)]):
         p = float(one.parameters[0])

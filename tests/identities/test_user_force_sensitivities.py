@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numba
@@ -14,6 +14,7 @@ import articulon as ar
 from articulon.dynamics.multibody_functions import moved
 from tests.support.forced_models import description_of
 from tests.support.random_models import builder_of, random_situation
+from tests.support.run_derivatives import fourth_order
 
 RUN: dict[str, Any] = {"rule": "rk4", "step": 0.02, "frames": 1}
 DURATION, STEP, BOUND = 0.1, 1e-3, 1e-9
@@ -38,9 +39,7 @@ def model_of(function: Any, p: float = 0.7) -> ar.Model:
     return builder.build()
 
 
-def difference(function: Callable[[float], float]) -> float:
-    near, far = function(STEP) - function(-STEP), function(2.0 * STEP) - function(-2.0 * STEP)
-    return (8.0 * near - far) / (12.0 * STEP)
+difference = partial(fourth_order, step=STEP)
 
 
 @pytest.mark.parametrize("function", [numba.njit(swirl), swirl], ids=["jitted", "plain"])

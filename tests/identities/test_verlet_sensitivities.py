@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 import articulon as ar
+from tests.support.run_derivatives import fourth_order
 from tests.support.single_steps import changed, numbers_of, stepped, stepping, weighed
 
 RUN: dict[str, Any] = {"rule": "velocity-verlet", "step": 0.02, "frames": 1}
@@ -111,9 +113,7 @@ def test_runs_have_the_derivatives_of_re_runs(name: str) -> None:
         run = ar.simulate(model, DURATION, **run_of(name), q=q, u=u)
         return ar.kinetic_energy(model, run.q[-1], run.u[-1])
 
-    def difference(function: Any) -> float:
-        near, far = function(STEP) - function(-STEP), function(2.0 * STEP) - function(-2.0 * STEP)
-        return float(8.0 * near - far) / (12.0 * STEP)
+    difference = partial(fourth_order, step=STEP)
 
     by_q = difference(lambda h: value(model.q0 + h * along, model.u0))
     by_u = difference(lambda h: value(model.q0, model.u0 + h * along))

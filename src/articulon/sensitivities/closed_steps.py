@@ -20,13 +20,12 @@ from articulon.sensitivities.closing_derivatives import (
     carry_changes,
     carry_weights,
     changing_moves,
-    coordinates_of,
     note_turn,
     set_move,
-    tangents_of,
     weighing_moves,
 )
 from articulon.sensitivities.table_gradients import Tables
+from articulon.sensitivities.turning_derivatives import coordinates_of, tangents_of
 
 BEGIN, END = 0.0, 1.0
 """When a state is closed, as a fraction of the step."""

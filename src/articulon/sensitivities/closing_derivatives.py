@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.algebra.rotations import conjugate, exponential, matrix, product, quaternion_at
+from articulon.algebra.rotations import exponential, matrix
 from articulon.algebra.vectors import add, apply, apply_t, copy_into, load_at, scale, store_at
 from articulon.dynamics import joints
 from articulon.dynamics.armatures import adding_armatures
@@ -64,6 +64,7 @@ from articulon.sensitivities.frame_derivatives import (
 from articulon.sensitivities.row_derivatives import HeldRows, held_rows, holding, zero
 from articulon.sensitivities.table_gradients import Tables
 from articulon.sensitivities.tangent_program import change_twists, clear_changes, displace, inertia_tangent
+from articulon.sensitivities.turning_derivatives import spread_shift
 
 NOTHING = np.zeros((0, 2), dtype=np.int64)
 
@@ -178,7 +179,7 @@ def _changing(e: Evaluator, at: _Point, move: Move, changes: Tables, of_q: bool)
     q_change, shift, joint = np.zeros(e.model.nq), np.zeros(nu), np.zeros(nu)
     moved, field, twist, wrench = (np.zeros((links, 6)) for _ in range(4))
     frames = changes.position, changes.turn
-    yield turn_coordinates.bind(forest, move.q, move.by_shift, q_change)
+    yield spread_shift.bind(forest, move.q, move.by_shift, q_change)
     given = move.q, q_change, move.by_speed
     yield displace.bind(forest, at.ws, at.moving, *given, *frames, shift, moved, field)
     yield change_twists.bind(at.ws, moved, field, twist)
@@ -274,46 +275,6 @@ def change_rows(loops, ws, of_q, exerted, shift, speed, moved, twist, change, wr
         given[r] = change_rate(loops, ws, r, moved, twist, change)
         if of_q:
             given[r] += change_residual(loops, ws, r, moved, change)
-
-
-@jit
-def coordinates_of(forest, q, shift, factor, result):
-    """Convert numbers in the tangent space (nu,) to coordinates (nq,); for Euler parameters they are ``factor`` e t."""
-    for i in range(forest.kind.size):
-        kind, k, j = forest.kind[i], forest.q_start[i], forest.u_start[i]
-        count, plain = joints.degrees_of_freedom(kind), joints.quaternion(kind)
-        if plain < 0:
-            plain = count
-        for m in range(plain):
-            result[k + m] = shift[j + m]
-        if plain < count:
-            t = load_at(shift, j + plain)
-            turned = product(quaternion_at(q, k + plain), (0.0, t[0], t[1], t[2]))
-            for m in range(4):
-                result[k + plain + m] = factor * turned[m]
-
-
-@jit
-def tangents_of(forest, q, numbers, factor, result):
-    """Convert numbers for coordinates (nq,) to the tangent space (nu,); for Euler parameters they are ``factor`` times
-    the vector part of ē n."""
-    for i in range(forest.kind.size):
-        kind, k, j = forest.kind[i], forest.q_start[i], forest.u_start[i]
-        count, plain = joints.degrees_of_freedom(kind), joints.quaternion(kind)
-        if plain < 0:
-            plain = count
-        for m in range(plain):
-            result[j + m] = numbers[k + m]
-        if plain < count:
-            found = product(conjugate(quaternion_at(q, k + plain)), quaternion_at(numbers, k + plain))
-            for m in range(3):
-                result[j + plain + m] = factor * found[1 + m]
-
-
-@pass_of
-def turn_coordinates(forest, q, shift, q_change):
-    """Compute changes of the coordinates (nq,) from those in their tangent space."""
-    coordinates_of(forest, q, shift, 0.5, q_change)
 
 
 @jit

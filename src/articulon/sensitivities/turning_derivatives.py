@@ -7,7 +7,7 @@ fixed in, the link or its joint frame (θ_f); so
     δω_i = δω_p + Σ (θ × c u + c δu).
 """
 
-from articulon.algebra.rotations import load_quaternion, matrix, quaternion_at, rate
+from articulon.algebra.rotations import conjugate, load_quaternion, matrix, product, quaternion_at
 from articulon.algebra.vectors import (
     ZERO,
     add,
@@ -121,18 +121,42 @@ def weigh_joint(forest, rotation, i, u, weights, by_shift, by_speed, by_frame):
         add_from(weights, p, SPEED, by_w)
 
 
-@pass_of
-def spread_shift(forest, q, shift, q_change):
-    """Compute changes of coordinates (nq,), Euler parameters as four numbers, from those in their tangent space (nu,):
-    δe = ½ e δ."""
+@jit
+def coordinates_of(forest, q, shift, factor, result):
+    """Convert numbers in the tangent space (nu,) to coordinates (nq,); for Euler parameters they are ``factor`` e t."""
     for i in range(forest.kind.size):
         kind, k, j = forest.kind[i], forest.q_start[i], forest.u_start[i]
         count, plain = joints.degrees_of_freedom(kind), joints.quaternion(kind)
         if plain < 0:
             plain = count
         for m in range(plain):
-            q_change[k + m] = shift[j + m]
+            result[k + m] = shift[j + m]
         if plain < count:
-            e = rate(quaternion_at(q, k + plain), load_at(shift, j + plain))
+            t = load_at(shift, j + plain)
+            turned = product(quaternion_at(q, k + plain), (0.0, t[0], t[1], t[2]))
             for m in range(4):
-                q_change[k + plain + m] = e[m]
+                result[k + plain + m] = factor * turned[m]
+
+
+@jit
+def tangents_of(forest, q, numbers, factor, result):
+    """Convert numbers for coordinates (nq,) to the tangent space (nu,); for Euler parameters they are ``factor`` times
+    the vector part of ē n."""
+    for i in range(forest.kind.size):
+        kind, k, j = forest.kind[i], forest.q_start[i], forest.u_start[i]
+        count, plain = joints.degrees_of_freedom(kind), joints.quaternion(kind)
+        if plain < 0:
+            plain = count
+        for m in range(plain):
+            result[j + m] = numbers[k + m]
+        if plain < count:
+            found = product(conjugate(quaternion_at(q, k + plain)), quaternion_at(numbers, k + plain))
+            for m in range(3):
+                result[j + plain + m] = factor * found[1 + m]
+
+
+@pass_of
+def spread_shift(forest, q, shift, q_change):
+    """Compute changes of coordinates (nq,), Euler parameters as four numbers, from those in their tangent space (nu,):
+    δe = ½ e δ."""
+    coordinates_of(forest, q, shift, 0.5, q_change)
