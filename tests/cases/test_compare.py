@@ -537,6 +537,7 @@ def test_the_sentences_say_who_is_faster_in_equal_physical_times() -> None:
     assert sentence(row, rival).endswith("but its verdict is 'violated'.")
     slower = {**row, "physical_time": 0.1}
     assert sentence(slower, rival).startswith("Scaling gains nothing: the unscaled friction-implicit rule")
+    assert "for 10 times the time" in sentence(slower, rival) and "times the time" not in sentence(row, rival)
     inertialess = {**rival, "rule": "overdamped", "lateness_relative": -0.015, "wall_seconds_are": "estimated"}
     assert sentence(slower, inertialess).endswith("It omits inertia, which makes it 1.5\u00a0% early.")
     assert "about 40" in sentence(slower, inertialess)

@@ -107,7 +107,8 @@ def sentence(row: Mapping[str, Any], other: Mapping[str, Any]) -> str:
         return ""
     ratio = (theirs / float(other["physical_time"])) / (own / float(row["physical_time"]))
     about = "about " if other["wall_seconds_are"] == "estimated" else ""
-    what, walls = RULES[other["rule"]], f"{about}{wall_time(theirs)} against {wall_time(own)}{_clock(row)}"
+    what = RULES[other["rule"]]
+    walls = f"{about}{wall_time(theirs)} against {wall_time(own)}{_times_as_long(row, other)}{_clock(row)}"
     if ratio * TIE < 1.0:
         return (
             f"Scaling gains nothing: {what} ('{other['name']}') covers the same time {number(1.0 / ratio, 2)} times as "
@@ -117,6 +118,12 @@ def sentence(row: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     verdict = row["verdict"]
     worth = "" if verdict in (None, "trusted") else f", but its verdict is '{verdict}'"
     return f"'{row['name']}' is {pace} {what} ('{other['name']}'; {walls}){worth}."
+
+
+def _times_as_long(row: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """Note that the other run covers more or less physical time, as where a condition stops both, if so."""
+    lengths = float(other["physical_time"]) / float(row["physical_time"])
+    return "" if abs(lengths - 1.0) < 0.01 else f", for {number(lengths, 2)} times the time"
 
 
 def _clock(row: Mapping[str, Any]) -> str:
