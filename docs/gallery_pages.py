@@ -107,7 +107,6 @@ def pages() -> dict[Path, str]:
     """The text of each page by its file."""
     check_groups()
     gallery = [
-        "---\norphan: true\n---\n",
         "# Gallery\n",
         "Each figure is made by a script of some 20 to 60 lines, which ends by checking its own physics. "
         "`python examples/NAME.py` writes `NAME.png` into the current folder; where a script takes more than a few "
@@ -118,7 +117,7 @@ def pages() -> dict[Path, str]:
         "One idea each: a model, a run, a figure, and a check of its physics. All of them as figures: "
         "[docs/gallery.md](../docs/gallery.md).\n",
         "```\npython examples/pendulum_period.py         # writes pendulum_period.png into the current folder\n"
-        "python examples/docking.py --short         # a shorter run, where there is one\n```\n",
+        "python examples/optical_trap.py --short    # a shorter run, where there is one\n```\n",
     ]
     for group, names in GROUPS.items():
         gallery.append(f"## {group}\n")

@@ -1,4 +1,4 @@
-"""Sixteen double pendulums that start a billionth of a radian apart part after some seconds.
+"""Sixteen double pendulums whose starts differ by a billionth of a radian diverge within seconds.
 
 The states advance side by side. Their distance grows exponentially until it is as large as the motion; each keeps its
 energy all the while.
