@@ -37,28 +37,23 @@ class ForcesOfSpeeds(NamedTuple):
     """Saved joint forces of the other forces, shape (channels, nu)."""
 
     def begin(self) -> list[Bound]:
-        """Save the forces in the channels, and add speed-dependent forces at the speeds of ``where``."""
+        """Save the forces in the channels; :meth:`at` adds speed-dependent forces to them."""
         if not self.kinds:
             return []
         channels = self.where.channels
-        kept = [
+        return [
             keep_channels.bind(self.wrench_channels, channels.wrench, self.wrench),
             keep_joints.bind(self.joint_channels, channels.joint, self.joint),
         ]
-        return [*kept, *self._filling(self.where.u)]
 
     def at(self, speeds: np.ndarray) -> list[Bound]:
         """Add speed-dependent forces at speeds (nu,), at which the links have been moved, to the saved forces."""
-        channels = self.where.channels
+        channels, at = self.where.channels, self.where._replace(u=speeds)
         return [
             restore_channels.bind(self.wrench_channels, self.wrench, channels.wrench),
             restore_joints.bind(self.joint_channels, self.joint, channels.joint),
-            *self._filling(speeds),
+            *(bound for kind, table in self.kinds for bound in kind.fill_without_resistance(table, at)),
         ]
-
-    def _filling(self, speeds: np.ndarray) -> list[Bound]:
-        at = self.where._replace(u=speeds)
-        return [bound for kind, table in self.kinds for bound in kind.fill_without_resistance(table, at)]
 
 
 def forces_of_speeds(e: ModelTables, at: At) -> ForcesOfSpeeds:

@@ -55,7 +55,7 @@ class Driving(NamedTuple):
     resisted: np.ndarray
     """A u' − f at u', shape (nu,)."""
     there: np.ndarray
-    """S ū and τ at u', shape (nu,)."""
+    """−S ū + τ at u', with the factors of their channels, shape (nu,)."""
     size: np.ndarray
     """Sizes of the terms of ``there``, shape (nu,)."""
     speed: np.ndarray
@@ -92,7 +92,8 @@ def torque_of(driving, s):
 
 @jit
 def find_resistance(driving, coefficient, half, u, rates):
-    """Compute S ū and τ at the speeds ū = u + half u', for accelerations u', ``rates`` (nu,), into ``there``."""
+    """Compute −S ū + τ, with the factors of their channels, into ``there``, at the speeds ū = u + half u' for
+    accelerations u', ``rates`` (nu,)."""
     for k in range(u.size):
         driving.speed[k] = u[k] + half * rates[k]
         driving.there[k] = -driving.factor[DAMPING] * coefficient[k] * driving.speed[k]

@@ -175,9 +175,9 @@ def parts(
     summed = list(scaling(e, channels, factor))
     of_speeds = forces_of_speeds(e, at)
 
-    def felt(moving: Bound, speeds: np.ndarray) -> list[Bound]:
-        """Speed-dependent forces, evaluated again at other speeds; no passes if there are none."""
-        return [moving, *of_speeds.at(speeds), *summed] if of_speeds.kinds else []
+    def felt(speeds: np.ndarray) -> list[Bound]:
+        """Speed-dependent forces at speeds at which links have been moved; no passes if there are none."""
+        return [*of_speeds.at(speeds), *summed] if of_speeds.kinds else []
 
     def solving(inertias: Forest, forces: tuple[Any, Any, Any], moved: Workspace, found: np.ndarray) -> list[Bound]:
         """The passes that solve for accelerations under forces, including gravity."""
@@ -195,10 +195,10 @@ def parts(
         rotors = [keep_rotors.bind(forest, ws, arrays.turning, e.model.armature.copy(), sums[0], pushed)]
         sums = pushed, sums[1]
     accelerate = [*rotors, *solving(forest, (*sums, gravity), still if flight else ws, udot)]
-    solve_middle = accelerate if flight else [move_middle, kept, *accelerate]
-    # Flights need no predicted speeds, because kicks have no velocity products.
-    moved = [] if flight else [move_u, kept]
-    predict = [] if flight and not of_speeds.kinds else [*felt(move_u, u), *moved, *accelerate]
+    # Kicks of flights have no velocity products: speeds matter to them only if forces read them.
+    moves, spins = not flight or bool(of_speeds.kinds), [] if flight else [kept]
+    solve_middle = [*([move_middle] if moves else []), *felt(middle), *spins, *accelerate]
+    predict = [move_u, *felt(u), *spins, *accelerate] if moves else []
     book = [move_middle, *booking(e, at._replace(u=middle)), *driving(arrays.span, e.solver.loops)]
     friction, rubbed = resisting(e, arrays, at, solving, driving)
     way, bath = e.system.bath.choice[WAY], e.system.bath
@@ -209,8 +209,8 @@ def parts(
         kinetic = [move_u, find_kinetic_energy.bind(forest, ws, arrays.kinetic), *adding_energy(e.model, u, arrays)]
     if arrays.bath.size > 0:
         rate = [*kinetic, rate_thermostat.bind(bath, arrays.kinetic, arrays.time, arrays.bath, channels.bath)]
-    if asked:
-        rate += felt(move_u, u)
+    if asked and of_speeds.kinds:
+        rate += felt(u) if rate else [move_u, *felt(u)]
     if way == KICKS:
         noise, stirred = arrays.draw.speeds, (bath, arrays.clock, u, ws)
         stirring = _drawing(e, arrays, still)
@@ -230,7 +230,7 @@ def parts(
         [*filling(e, at, resistance=False, turn=turn, of_speeds=False), *of_speeds.begin()],
         summed,
         predict,
-        [*felt(move_middle, middle), *solve_middle],
+        solve_middle,
         book,
         [move_u],
         first,
