@@ -204,10 +204,10 @@ def turning(time: float, result: np.ndarray) -> None:
     result[0], result[1], result[2] = 2.0 * time, 2.0, 0.0
 
 
-@pytest.mark.parametrize(("rule", "of"), [("friction-implicit", "loops"), ("velocity-verlet", "loops")])
-def test_other_rules_are_refused_by_name(rule: str, of: str) -> None:
+@pytest.mark.parametrize("rule", ["friction-implicit", "velocity-verlet"])
+def test_other_rules_are_refused_by_name(rule: str) -> None:
     model = overconstrained("four-bar")
-    with pytest.raises(ar.ModelError, match=f"runs of models with {of}.*'{rule}'.*'rk4'"):
+    with pytest.raises(ar.ModelError, match=f"runs of models with loops.*'{rule}'.*'rk4'"):
         ar.sensitivity(model, "kinetic_energy", "u", duration=DURATION, rule=rule, step=0.01)
 
 

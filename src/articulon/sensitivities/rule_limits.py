@@ -89,7 +89,7 @@ def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
                 "read no velocities; say reads_velocities=False, and the function is given zeros, or choose an "
                 "explicit Runge-Kutta rule, 'rk4' say"
             )
-        if isinstance(force, JointDrive) and JointDrive in resists(model):
+        if isinstance(force, JointDrive) and JointDrive.resists(JointDrive.gather(model, [(where, force)], None)):
             raise CaseError(
                 f"{where}: forces[{k}]: the rule 'friction-implicit' solves for drives that resist with the drag, and "
                 "the derivatives of that are not built; leave out damping and max_speed, or choose an explicit "
