@@ -33,6 +33,7 @@ other = '''
 TEXT += """'''
 [x
 '''
+four = '''y'''' # '[
 [[model.bodies.sub]]
 a = 1
 [[model.bodies.sub]]

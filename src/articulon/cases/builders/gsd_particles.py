@@ -12,7 +12,7 @@ from articulon.building import ModelBuilder
 from articulon.cases.builders.builder_base import BaseBuilder
 from articulon.declaration import Flag, Whole, marked
 from articulon.errors import CaseError, ModelError
-from articulon.inputs import clipped
+from articulon.inputs import clipped, is_file
 from articulon.model import Free, Xyz
 from articulon.model.array_rotations import quaternion_product
 from articulon.model.box import Boundary, Box
@@ -100,7 +100,7 @@ class GsdParticles(BaseBuilder):
             import gsd.hoomd
         except ImportError:
             raise ModelError("model.file: GSD files need the package gsd: pip install 'articulon[grains]'") from None
-        if not Path(self.file).is_file():
+        if not is_file(Path(self.file)):
             raise ModelError(f"model.file: there is no file {clipped(self.file)}")
         try:
             with gsd.hoomd.open(self.file, "r") as frames:
@@ -108,7 +108,7 @@ class GsdParticles(BaseBuilder):
                 number = count - 1 if self.frame is None else self.frame
                 if not 0 <= number < count:
                     raise CaseError(
-                        f"model.frame: {clipped(self.file)} has {count} frames, counted from 0; got {self.frame}"
+                        f"model.frame: {clipped(self.file)} has {count} frames, counted from 0; got {number}"
                     )
                 return frames[number]
         except (OSError, RuntimeError, ValueError, KeyError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -10,6 +11,15 @@ from articulon.declaration import marked_path
 from articulon.errors import ModelError
 from articulon.inputs import clipped, is_file
 from articulon.model.shapes.base import Shape
+
+KEPT = 128
+"""Number of files whose hashes are kept in memory: many bodies may have shapes from one file."""
+
+
+@lru_cache(KEPT)
+def _digest(file: str, age: int) -> str:
+    """SHA-256 of the contents of a file, which its modification time ``age`` [ns] identifies."""
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
 class FileShape(Shape):
@@ -35,7 +45,7 @@ class FileShape(Shape):
         if not is_file(path):
             raise ModelError(f"{where}: there is no {self.noun} {clipped(self.file)}")
         try:
-            mark = hashlib.sha256(path.read_bytes()).hexdigest()
+            mark = _digest(str(path.resolve()), self.age)
         except OSError as error:
             raise ModelError(f"{where}: {clipped(path)} cannot be read: {error.strerror}") from None
         if self.sha256 not in (None, mark):

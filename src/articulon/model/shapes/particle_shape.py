@@ -14,7 +14,7 @@ import numpy as np
 
 from articulon.declaration import Dimension, Quantity, nearest
 from articulon.errors import ModelError
-from articulon.inputs import clipped
+from articulon.inputs import clipped, is_file
 from articulon.model.shapes.file_shape import FileShape
 from articulon.model.surfaces import surface, volume_integrals
 
@@ -54,9 +54,12 @@ class Particle(FileShape):
     def form(self, where: str = "") -> Form:
         """Return its ellipsoids or surface in the shape's frame [length]; raises ModelError, naming the file after
         ``where``, if the file cannot be read, has no such type, or gives it an unsupported shape."""
-        found = _form(self.file, self.age, self.type, where or f"particle {clipped(self.file)}")
+        try:
+            found = _form(self.file, self.age, self.type)
+        except ModelError as error:
+            raise ModelError(f"{where or f'particle {clipped(self.file)}'}: {error}") from None
         unit = self._number("scale", self.scale)
-        return Form(unit * found.centres, unit * found.radii, unit * found.vertices, found.triangles)
+        return Form(unit * found.centres, unit * found.radii, unit * found.vertices, found.triangles.copy())
 
     def triangles(self, where: str = "") -> tuple[np.ndarray, np.ndarray]:
         """Return the vertices of the surface in the shape's frame [length], shape (n, 3), and the vertex indices of
@@ -83,35 +86,35 @@ class Particle(FileShape):
 
 
 @lru_cache(KEPT)
-def _form(file: str, age: int, word: str | None, where: str) -> Form:
+def _form(file: str, age: int, word: str | None) -> Form:
     try:
         import gsd.hoomd
     except ImportError:
-        raise ModelError(f"{where}: reading GSD files needs gsd: pip install 'articulon[grains]'") from None
-    if not Path(file).is_file():
-        raise ModelError(f"{where}: there is no file {clipped(file)}")
+        raise ModelError("reading GSD files needs gsd: pip install 'articulon[grains]'") from None
+    if not is_file(Path(file)):
+        raise ModelError(f"there is no file {clipped(file)}")
     try:
         with gsd.hoomd.open(file, "r") as frames:
             particles = frames[0].particles
             types, shapes = list(particles.types), list(particles.type_shapes or ())
             kinds, diameters = np.array(particles.typeid), np.array(particles.diameter, dtype=float)
     except (OSError, RuntimeError, ValueError, IndexError, KeyError) as error:
-        raise ModelError(f"{where}: {clipped(file)} cannot be read as a GSD file: {clipped(error)}") from None
+        raise ModelError(f"{clipped(file)} cannot be read as a GSD file: {clipped(error)}") from None
     if word is None and len(types) > 1:
-        raise ModelError(f"{where}: type: the file has several, {', '.join(types)}; choose one")
+        raise ModelError(f"type: the file has several, {', '.join(types)}; choose one")
     if word is not None and word not in types:
-        raise ModelError(f"{where}: type: {clipped(file)} has no particles '{clipped(word)}'{nearest(word, types)}")
+        raise ModelError(f"type: {clipped(file)} has no particles '{clipped(word)}'{nearest(word, types)}")
     number = 0 if word is None else types.index(word)
     shape = shapes[number] if number < len(shapes) else {}
     if isinstance(shape, Mapping) and shape.get("type"):
-        return _form_of(shape, f"{where}: type '{types[number]}'")
+        return _form_of(shape, f"type '{types[number]}'")
     found = np.unique(diameters[kinds == number])
     if found.size != 1:
         raise ModelError(
-            f"{where}: type '{types[number]}' has no shape, and {found.size or 'no'} diameters; write its type_shapes "
+            f"type '{types[number]}' has no shape, and {found.size or 'no'} diameters; write its type_shapes "
             "into the file, or give the body a sphere"
         )
-    return _form_of({"type": "Sphere", "diameter": float(found[0])}, f"{where}: type '{types[number]}'")
+    return _form_of({"type": "Sphere", "diameter": float(found[0])}, f"type '{types[number]}'")
 
 
 def _form_of(shape: Mapping[str, Any], where: str) -> Form:
