@@ -39,13 +39,13 @@ class ForceArrows:
     Attributes
     ----------
     strongest
-        Force with the longest arrow [force]; 0 until one is known.
+        Force with the longest arrow [force]; None before forces have been evaluated.
     """
 
     def __init__(self, server: viser.ViserServer, scene: ViserScene) -> None:
         self._server, self._scene = server, scene
         self._handle: Any = None
-        self.strongest = 0.0
+        self.strongest: float | None = None
 
     def look_at(self, frames: Iterable[Frame]) -> None:
         """Set the scale of the arrows from the strongest force in some frames.
@@ -55,12 +55,13 @@ class ForceArrows:
         ArticulonError
             For forces that cannot be evaluated, such as a user's functions that the run may not load.
         """
+        self.strongest = self.strongest or 0.0
         for frame in frames:
             self._take(self._forces(frame))
 
     def _take(self, forces: np.ndarray) -> None:
         found = np.linalg.norm(forces, axis=1)
-        self.strongest = max(self.strongest, float(found[np.isfinite(found)].max(initial=0.0)))
+        self.strongest = max(self.strongest or 0.0, float(found[np.isfinite(found)].max(initial=0.0)))
 
     def show(self, frame: Frame, *, rescales: bool = False) -> None:
         """Draw the arrows of a frame; none if its state is not known.
@@ -95,7 +96,7 @@ class ForceArrows:
 
     def _arrows(self, frame: Frame, forces: np.ndarray) -> np.ndarray:
         """Return the ends of the arrows on the page, from tail to tip, shape (arrows, 2, 3)."""
-        along = (LONGEST * SIZE / self.strongest if self.strongest > 0.0 else 0.0) * forces
+        along = (LONGEST * SIZE / self.strongest if self.strongest else 0.0) * forces
         seen = np.linalg.norm(along, axis=1) > SHORTEST * LONGEST * SIZE
         turns = matrices(frame.rotations[seen])
         centres = np.einsum("kij,kj->ki", turns, self._scene.scene.model.centres[seen])

@@ -100,7 +100,7 @@ class Viewer:
             self._arrows.hide()
             return
         try:
-            if not self._arrows.strongest:  # one scale for all frames
+            if self._arrows.strongest is None:  # one scale for all frames
                 self._arrows.look_at(self.frames.with_state(k) for k in force_arrows.some_numbers(len(self.frames)))
             self._arrows.show(self.frames.with_state(self.player.frame))
         except ArticulonError as error:

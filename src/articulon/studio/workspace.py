@@ -257,7 +257,7 @@ class Workspace:
             self._arrows.hide()
             return
         try:
-            if not self._arrows.strongest:
+            if self._arrows.strongest is None:
                 frames = self.session.frames
                 self._arrows.look_at(frames[k] for k in some_numbers(len(frames)))
             self._arrows.show(frame, rescales=True)

@@ -77,7 +77,7 @@ def dragged(model: Model, body: int, q: np.ndarray, before: Handle, after: Handl
                 break
         return q
     free = np.ones(model.nu, dtype=bool)
-    free[joint_slice(model, body)[1]] = False
+    free[own] = False
     for halvings in range(BISECTIONS):
         closed, error = close_positions(model, moved(model, q, step * 0.5**halvings), free, 0.0)
         if error <= CLOSED:
@@ -108,7 +108,7 @@ def joint_step(model: Model, body: int, q: np.ndarray, before: Handle, after: Ha
     elif joint.nu > joint.translations:
         # With two axes, as close as possible.
         first = joint_slice(model, body)[1].start + joint.translations
-        units = np.eye(model.nu)[first : first + joint.nu - joint.translations]
+        units = np.eye(joint.nu - joint.translations, model.nu, first)
         axes = np.array([body_velocities(model, q, unit)[body, 3:] for unit in units]).T
         step[turning] = np.linalg.lstsq(axes, vector, rcond=None)[0]
     return step

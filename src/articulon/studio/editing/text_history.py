@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MOST_STEPS = 500
 """Largest number of steps that can be undone."""
@@ -68,7 +68,10 @@ class TextHistory:
             self._steps.pop()
             step = Step(step.text, step.words, step.whole and before.whole, step.merges)
         self._steps.append(step)
-        del self._steps[: max(0, len(self._steps) - MOST_STEPS - 1)]
+        dropped = max(0, len(self._steps) - MOST_STEPS - 1)
+        if not all(one.whole for one in self._steps[: dropped + 1]):
+            self._steps[dropped] = replace(self._steps[dropped], whole=False)
+        del self._steps[:dropped]
         self._at = len(self._steps) - 1
 
     def undo(self) -> None:

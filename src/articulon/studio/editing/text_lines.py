@@ -9,7 +9,7 @@ from typing import Any
 from articulon.cases.overrides import Part, parsed
 
 _TOKEN = re.compile(
-    r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{}]|\n', re.DOTALL
+    r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{}]|\n', re.DOTALL
 )
 """Matches strings and comments, whose brackets and newlines do not count, and other brackets and newlines."""
 _AT = re.compile(r" \(at line (\d+), column \d+\)")

@@ -78,7 +78,8 @@ class TextView:
 
     def _apply(self, text: str) -> None:
         self._editor.document.replace(text)
-        self.draft = None
+        # Text typed while the page asked stays a draft.
+        self.draft = None if self.draft == text else self.draft
 
     def show(self, errors: Mapping[str, str]) -> None:
         """Show the text of the case, or the draft, and its faults.
