@@ -72,6 +72,13 @@ def bars(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str
     lines[:] = [line if line.lstrip().startswith((">>>", "...")) else line.replace("|", "\\|") for line in lines]
 
 
+def execute_anew(app: Any) -> None:
+    """Makes room for the output of this state of the package where pages are executed."""
+    if app.config.nb_execution_mode != "off":
+        page_cache.delete_others(Path(nb_execution_cache_path))
+
+
 def setup(app: Any) -> None:
     """See Sphinx."""
+    app.connect("builder-inited", execute_anew)
     app.connect("autodoc-process-docstring", bars)

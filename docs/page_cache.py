@@ -22,9 +22,12 @@ def digest_of_package() -> str:
 
 
 def folder(above: Path) -> Path:
-    """The cache of this state of the package; caches of other states are deleted."""
-    mine = above / digest_of_package()
-    for other in above.glob("*"):
-        if other != mine:
+    """The cache of this state of the package."""
+    return above / digest_of_package()
+
+
+def delete_others(mine: Path) -> None:
+    """Deletes the caches of other states of the package."""
+    for other in mine.parent.glob("*"):
+        if other.is_dir() and other != mine:
             shutil.rmtree(other)
-    return mine

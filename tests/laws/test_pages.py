@@ -15,6 +15,7 @@ import typer
 import articulon
 from articulon.cases.schema import CaseFile, with_discriminators
 from articulon.cli import app
+from articulon.cli.commands import assignments
 from tests.support.page_blocks import blocks, commands, run_page
 
 ROOT = Path(__file__).parents[2]
@@ -26,14 +27,14 @@ PAGES = sorted(
 )
 LANGUAGES = {"python", "toml", "console", "sh", "text", "", "hidden", "{code-cell} ipython3"}
 RUN_ELSEWHERE = {
-    "README.md": "test_examples.py",
+    "README.md": "tests/laws/test_examples.py",
     "docs/extending.md": "tests/cases/test_plugins.py",
-    "docs/grains.md": "test_examples.py",
+    "docs/grains.md": "tests/laws/test_examples.py, but for the block with freud",
     "docs/lammps.md": "tests/identities/test_data_file_models.py, tests/oracles/test_lammps_engine.py",
-    "docs/molecules.md": "test_examples.py",
-    "docs/transitions.md": "test_transitions.py",
+    "docs/molecules.md": "tests/laws/test_examples.py, tests/cases/test_structures.py and test_domains.py: some blocks",
+    "docs/transitions.md": "tests/laws/test_transitions.py",
 }
-"""Pages whose Python has a test of its own."""
+"""Pages whose Python has a test of its own. What that leaves out is compiled alone."""
 SHORTER: Mapping[str, Mapping[str, str]] = {
     "docs/advice.md": {"seconds=30": "seconds=3"},
     "docs/gpu.md": {'device="cuda"': 'device="warp-cpu"', "10_000": "20"},
@@ -90,10 +91,14 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_every_block_is_of_a_kind_that_is_tested(page: Path) -> None:
-    found = {block.language for block in blocks(page.read_text(encoding="utf-8"))}
+    text = page.read_text(encoding="utf-8")
+    found = {block.language for block in blocks(text)}
     assert {one for one in found if not one.startswith(("{include}", "{toctree}"))} <= LANGUAGES
-    fences = re.findall(r"^ *```", page.read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(fences) == 2 * sum(one.language != "hidden" for one in blocks(page.read_text(encoding="utf-8")))
+    fences = re.findall(r"^ *```", text, re.MULTILINE)
+    assert len(fences) == 2 * sum(one.language != "hidden" for one in blocks(text))
+    for one in blocks(text):
+        if one.language == "python":
+            compile(one.code, named(page), "exec")
 
 
 SMALL: dict[str, Any] = {
@@ -158,9 +163,7 @@ def test_every_command_is_one(words: list[str]) -> None:
             given = context.params
     case = given.get("case")
     if isinstance(case, str) and re.fullmatch(r"[a-z0-9-]+", case):
-        changes = [one.partition("=") for one in given.get("changes") or given.get("set") or ()]
-        assert all(key and value for key, _, value in changes)
-        articulon.load_case(case)
+        articulon.load_case(case, assignments(given.get("overrides") or []))
 
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
