@@ -221,10 +221,11 @@ def _write(done: Comparison) -> None:
 
 def _replay(done: Comparison) -> str:
     """The first finished run, in three dimensions."""
-    for name, view in done.views.items():
-        found = replay_part(Run(done.folder / name, view.case), view)
-        return found and f"<p>{escape(name)}</p>\n{found}"
-    return ""
+    name, view = next(iter(done.views.items()), ("", None))
+    if view is None:
+        return ""
+    found = replay_part(Run(done.folder / name, view.case), view)
+    return found and f"<p>{escape(name)}</p>\n{found}"
 
 
 def _may_diverge(entry: Entry) -> bool:

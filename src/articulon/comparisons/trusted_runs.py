@@ -69,9 +69,7 @@ def which_to_trust(done: Compared) -> str:
     others = [one.name for one in said if one.name not in sound]
     if not sound:
         return "None of these runs can be trusted: none is unscaled, and none has the verdict 'trusted'."
-    pace = {
-        name: float(done.row(name)["wall_seconds"]) / float(done.row(name)["physical_time"] or 1.0) for name in sound
-    }
+    pace = {name: _wall_seconds_per_time(done.row(name)) for name in sound}
     best = min(sound, key=pace.__getitem__)
     why = "nothing in it is scaled" if done.row(best)["scaling"]["policy"] == "none" else "its verdict is 'trusted'"
     text = f"Take '{best}': {why}"
