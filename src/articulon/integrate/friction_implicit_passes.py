@@ -244,15 +244,16 @@ def parts(
 
 
 def _drawing(e: ModelTables, arrays: Scratch, still: Workspace) -> list[Bound]:
-    """The pass that draws Langevin noise. The choice between the two passes depends on the model alone, because they
+    """The passes that draw Langevin noise. The choice between two of them depends on the model alone, because they
     round differently."""
     forest = e.system.forest
     trees = forest.tree.size - 1
     drawn = forest, e.system.bath, arrays.number, still, arrays.draw
     if trees < SHARED or forest.flexible is not None or e.system.loops.kind.size:
-        return [draw_noise.bind(*drawn), *drawing_rotors(e, arrays, still)]
-    many = draw_noise_of_many.bind(*drawn, np.zeros((-(-trees // TREES), MOST, MOST)))
-    return [many, *drawing_rotors(e, arrays, still)]
+        draw = draw_noise.bind(*drawn)
+    else:
+        draw = draw_noise_of_many.bind(*drawn, np.zeros((-(-trees // TREES), MOST, MOST)))
+    return [draw, *drawing_rotors(e, arrays, still)]
 
 
 def _drifting(

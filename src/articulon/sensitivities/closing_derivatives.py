@@ -162,7 +162,7 @@ def _weighing(e: Evaluator, at: _Point, move: Move, gradients: Tables, bodies: b
     own = at.moving, move.y, moved, held.arrays.wrench, move.exerted, held.multiplier, motion
     yield weigh_rows.bind(forest, loops, at.ws, *own, by_place, by_velocity, move.by_speed, gradients.rows)
     if of_q:
-        yield weigh_open.bind(loops, at.ws, held.multiplier, by_place, move.by_shift, gradients.rows)
+        yield weigh_residuals.bind(loops, at.ws, held.multiplier, by_place, move.by_shift, gradients.rows)
     yield project_powers.bind(forest, at.ws, at.moving, *by)
     if bodies:
         of_mass, frames = (gradients.mass, gradients.moment, gradients.inertia), (gradients.position, gradients.turn)
@@ -255,12 +255,6 @@ def weigh_rows(
     weigh_rates(loops, ws, exerted, motion, by_place, gradient)
     weigh_rates(loops, ws, multiplier, moved, by_place, gradient)
     add_loop_forces(loops, wrench, multiplier, by_speed, by_velocity)
-
-
-@pass_of
-def weigh_open(loops, ws, multiplier, by_place, by_coordinate, gradient):
-    """Add the derivatives of μ·φ."""
-    weigh_residuals(loops, ws, multiplier, by_place, by_coordinate, gradient)
 
 
 @pass_of

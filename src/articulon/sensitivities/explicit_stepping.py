@@ -102,9 +102,9 @@ class ExplicitStepping(Stepping):
 
     def of_closed_start(self, by_q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See :class:`Stepping`."""
-        gradients, numbers = in_one(differentiated(*self.evaluator.system[:3]))
         if not self.looped:
-            return by_q, numbers[:0]
+            return super().of_closed_start(by_q)
+        gradients, numbers = in_one(differentiated(*self.evaluator.system[:3]))
         weight = self.weights(self.start, by_q, np.zeros(self.model.nu))
         end, clock = np.zeros_like(self.start), np.zeros(2)
         _, of_start, _kept = weighing_closing(self.evaluator, gradients, True, clock, end, self.start, weight)

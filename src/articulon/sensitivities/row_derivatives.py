@@ -24,6 +24,7 @@ from articulon.algebra.vectors import ZERO, add, cross, load, load_from, scale, 
 from articulon.dynamics import joints
 from articulon.dynamics.derivatives.composites import add_from
 from articulon.dynamics.derivatives.derivative_definitions import solve_rows
+from articulon.dynamics.derivatives.force_jacobians import power
 from articulon.dynamics.derivatives.loop_row_products import (
     RowNumbers,
     change_acceleration,
@@ -185,18 +186,11 @@ def project_accelerations(forest, ws, columns, by_acceleration, by_coordinate, b
         p = parent[i]
         f, n = load_from(by_acceleration, i, 0), load_from(by_acceleration, i, 3)
         for k in range(u_start[i], u_start[i] + joints.degrees_of_freedom(kinds[i])):
-            by_coordinate[k] += power(columns, k, SECOND, n, f)
-            by_speed[k] += power(columns, k, SPEED, n, f)
+            by_coordinate[k] += power(n, f, *load_motion(columns, k, SECOND))
+            by_speed[k] += power(n, f, *load_motion(columns, k, SPEED))
         if p >= 0:
             add_from(by_acceleration, p, 0, f)
             add_from(by_acceleration, p, 3, add(n, cross(load(ws.reach, i), f)))
-
-
-@jit
-def power(columns, k, part, n, f):
-    """Return the power of a moment and a force on a part of a column."""
-    w, v = load_motion(columns, k, part)
-    return w[0] * n[0] + w[1] * n[1] + w[2] * n[2] + v[0] * f[0] + v[1] * f[1] + v[2] * f[2]
 
 
 @pass_of

@@ -29,6 +29,7 @@ from articulon.kernels import jit
 from articulon.model import Loops
 from articulon.model.joints.base import TRANSLATION
 from articulon.model.loop_declarations import DRIVE
+from articulon.passes import pass_of
 
 
 class RowNumbers(NamedTuple):
@@ -102,13 +103,6 @@ def add_wrench(i, f, n, wrench):
 
 
 @jit
-def add_number(rows, r, v):
-    """Adds three numbers to a row of an array (rows, 3)."""
-    for k in range(3):
-        rows[r, k] += v[k]
-
-
-@jit
 def weigh_vectors(loops, ws, r, by_n, by_arm, by_lever, by_place, gradient):
     """Converts derivatives with respect to n, to the arm or m, and to the lever: adds them to those with respect to
     displacements of the links (links, 6) and to the row's numbers."""
@@ -117,14 +111,14 @@ def weigh_vectors(loops, ws, r, by_n, by_arm, by_lever, by_place, gradient):
     by_arm = add(by_arm, by_lever)
     add_wrench(a, scale(-1.0, by_lever), cross(n, by_n), by_place)
     add_wrench(b, by_lever, cross(arm, by_arm), by_place)
-    add_number(gradient.fixed, r, turned_back(ws, a, by_n))
+    add_from(gradient.fixed, r, 0, turned_back(ws, a, by_n))
     if loops.kind[r] == TRANSLATION:
-        add_number(gradient.point_b, r, turned_back(ws, b, by_arm))
+        add_from(gradient.point_b, r, 0, turned_back(ws, b, by_arm))
     else:
-        add_number(gradient.moving, r, turned_back(ws, b, by_arm))
+        add_from(gradient.moving, r, 0, turned_back(ws, b, by_arm))
 
 
-@jit
+@pass_of
 def weigh_residuals(loops, ws, multiplier, by_place, by_coordinate, gradient):
     """Adds the derivatives of Σ μ φ with respect to displacements of links (links, 6), to driven coordinates in the
     tangent space (nu,), and to the rows' numbers."""
@@ -138,8 +132,8 @@ def weigh_residuals(loops, ws, multiplier, by_place, by_coordinate, gradient):
             weigh_vectors(loops, ws, r, scale(c, lever), ZERO, scale(c, n), by_place, gradient)
             a = loops.link_a[r]
             # The lever ends at a's point, which turns with n.
-            add_number(gradient.fixed, r, scale(-c, load(loops.point_a, r)))
-            add_number(gradient.point_a, r, scale(-c, turned_back(ws, a, n)))
+            add_from(gradient.fixed, r, 0, scale(-c, load(loops.point_a, r)))
+            add_from(gradient.point_a, r, 0, scale(-c, turned_back(ws, a, n)))
         else:
             weigh_vectors(loops, ws, r, scale(c, arm), scale(c, n), ZERO, by_place, gradient)
 
