@@ -146,7 +146,7 @@ def lines() -> list[Any]:
         for page in PAGES
         for block in blocks(page.read_text(encoding="utf-8"))
         if block.language in ("", "console", "sh")
-        for words in commands(block.code)
+        for words in commands(re.sub(r"\$[A-Z_]+", "1", block.code))
     ]
 
 
