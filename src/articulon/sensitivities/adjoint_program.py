@@ -213,8 +213,8 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
     yield gravity_adjoint.bind(forest, ws, pushed[1], gradients.gravity)
     fall, of_accelerations = acting.factor * forces.gravity, np.zeros((links, 6))
     if held is not None:
-        own = held.arrays.multiplier, held.arrays.wrench, held.multiplier, motion, carried.acceleration, fall
-        summed = held.driving, *by[:2], of_accelerations
+        own = held.exerted, held.arrays.wrench, held.arrays.multiplier, motion, carried.acceleration, fall
+        summed = held.arrays.tau, *by[:2], of_accelerations
         yield weigh_loops.bind(held.loops, ws, *own, *summed, gradients.rows)
         yield project_accelerations.bind(forest, ws, carried.columns, of_accelerations, *by[2:])
     yield project_powers.bind(forest, ws, carried.columns, *by)
