@@ -36,6 +36,8 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
             f"{where}: runs of models with {what} have derivatives with explicit Runge-Kutta rules, not with '{rule}', "
             "whose forces of loops are those of a step and not of a moment; choose 'rk4', say"
         )
+    if model.forest.flexible is not None:
+        _check_flexible(model, integrator, rule, where)
     for k, force in enumerate(model.forces):
         if isinstance(force, Brownian) and force.amplitude_from != "bath":
             raise CaseError(
@@ -48,6 +50,20 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
         _check_overdamped(model, where)
     elif isinstance(integrator, FrictionImplicit):
         _check_friction_implicit(model, integrator, where)
+
+
+def _check_flexible(model: Model, integrator: Any, rule: str, where: str) -> None:
+    if not isinstance(integrator, Explicit):
+        raise ModelError(
+            f"{where}: runs of models with flexible bodies have derivatives with explicit Runge-Kutta rules, not with "
+            f"'{rule}', which solves for the forces on their modes within a step; choose 'rk4', say"
+        )
+    if model.loops.kind.size:
+        what = "driven joints" if model.drives else "loops"
+        raise ModelError(
+            f"{where}: derivatives of runs of models with flexible bodies and {what} are not built: rows of loops "
+            "move modes along; take differences of runs"
+        )
 
 
 def is_verlet(integrator: Any) -> bool:
