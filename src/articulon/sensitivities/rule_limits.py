@@ -13,7 +13,6 @@ from articulon.forces.sites.site_positions import only_particles
 from articulon.forces.user_force import UserForce
 from articulon.integrate.combination import resists
 from articulon.integrate.integrators import BrownianDynamics, Canonical, Explicit, FrictionImplicit
-from articulon.integrate.overdamped_driver import is_jointed
 from articulon.integrate.rules import CANONICAL, EXPLICIT
 from articulon.integrate.rules.velocity_verlet import VELOCITY_VERLET
 from articulon.model import Model
@@ -146,12 +145,6 @@ def _check_verlet(model: Model, rule: str, where: str) -> None:
 
 
 def _check_overdamped(model: Model, where: str) -> None:
-    noisy = next((k for k, force in enumerate(model.forces) if isinstance(force, Brownian)), None)
-    if noisy is not None and is_jointed(model):
-        raise CaseError(
-            f"{where}: forces[{noisy}]: with noise and joints the rule 'overdamped' has the mean force of thermal "
-            "speeds, whose derivatives are not built; choose 'friction-implicit', or leave the noise out"
-        )
     kinds = resists(model)
     if kinds:
         kind = min(str(one.model_fields["kind"].default) for one in kinds)
