@@ -20,8 +20,8 @@ from articulon.studio.pose_exchange import PoseExchange
 from articulon.studio.run_frames import locked_bodies
 from articulon.studio.stage import Frame
 
-RATE = 60.0
-"""Largest rate at which a page is updated [1/s]."""
+RATE = 66.0
+"""Rate at which states are shown [1/s]; a little above that of the page's updates, so that each finds a new one."""
 SHARE = 0.02
 """Largest share of the run's time for showing states and other work between chunks."""
 TOLD = 0.1
@@ -201,7 +201,7 @@ class EngineSteering:
             values = {name: value for name, value in recorder.latest.observables.items() if np.isfinite(value)}
             self.link.say("frame", must=False, time=recorder.latest.time, values=values)
         now = time.monotonic()
-        if self.watched and now - self._looked >= max(0.9 / RATE, self._cost / SHARE):
+        if self.watched and now - self._looked >= max(0.5 / RATE, self._cost / SHARE):
             self.look(recorder)
         self._tell(TOLD)
 
