@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 from articulon.chains.chain_sizes import batches, bond_vectors
 from articulon.chains.chain_table import Chains
@@ -74,6 +73,8 @@ def persistence_length(positions: np.ndarray, chains: Chains, parts: tuple[Repli
 def exponential_fit(correlation: np.ndarray, bond: float) -> float:
     """Length l for which exp(−n b/l) fits C(n), n = 0, 1, ..., by least squares down to the first C(n) below e⁻²; NaN
     if C is NaN."""
+    from scipy.optimize import brentq  # it takes a third of a second
+
     below = np.flatnonzero(correlation < FITTED)
     end = min(int(below[0]) + 1 if below.size else correlation.size, correlation.size)
     n, values = np.arange(1, end), correlation[1:end]
