@@ -6,17 +6,24 @@ salt then takes more than twice as long as on one thread. What the number of thr
 tests ask for two, which they still get.
 
 And garbage, which is looked for less often, and not among what has been loaded: that takes a twelfth of short tests.
+
+And byte code, which is kept even where the environment says not to: some hundred tests start Python anew, and without
+it each start compiles the whole package, which takes as long as all the rest of the start.
 """
 
 from __future__ import annotations
 
 import gc
 import os
+import sys
 
 import numba
 import pytest
 import scipy.linalg  # noqa: F401 - brings a BLAS of its own, whose threads are counted too
 from threadpoolctl import threadpool_limits
+
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # for the processes that tests start
 
 
 def pytest_collection_finish() -> None:
