@@ -178,7 +178,7 @@ def test_a_checkpoint_of_another_case_is_refused(tmp_path):
 @pytest.mark.slow
 def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(tmp_path, monkeypatch):
     case = case_of(tmp_path, CHAIN, {"run.frames": 400})
-    ar.run(case, tmp_path / "unbroken")
+    ar.run(case, tmp_path / "unbroken", report=False)
     folder, usage = tmp_path / "broken", trajectory.disk_usage(tmp_path)
     size = (tmp_path / "unbroken" / "trajectory.h5").stat().st_size
 
@@ -186,11 +186,11 @@ def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(tmp_path, mo
         monkeypatch.setattr(trajectory, "disk_usage", lambda _: usage._replace(free=size // 2))
 
     with pytest.raises(ArticulonError, match=r"could not write .*trajectory\.h5: No space left on device.*resume=True"):
-        ar.run(case, folder, progress=Shown(1, fill))
+        ar.run(case, folder, progress=Shown(1, fill), report=False)
     assert ar.open_run(folder).summary["status"] == "failed"
     assert universe(folder).trajectory.n_frames >= 1
     monkeypatch.undo()
-    ar.run(case, folder, resume=True)
+    ar.run(case, folder, resume=True, report=False)
     assert bits(folder) == bits(tmp_path / "unbroken")
 
 
