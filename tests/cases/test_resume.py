@@ -74,8 +74,9 @@ def test_an_ended_run_is_returned_at_once(tmp_path):
     assert bits(tmp_path / "run") == before
 
 
-def study(tmp_path: Path, kills: int, longest: float) -> None:
-    text = CHAIN.replace("duration = 1.0", "duration = 20.0\ncheckpoint_interval = 0.005")
+@pytest.mark.slow
+def test_twenty_killed_runs_open_and_go_on_to_the_same_bits(tmp_path):
+    text = CHAIN.replace("duration = 1.0", "duration = 10.0\ncheckpoint_interval = 0.005")
 
     def opens(folder: Path) -> None:
         if (folder / "trajectory.h5").exists():
@@ -83,17 +84,7 @@ def study(tmp_path: Path, kills: int, longest: float) -> None:
             assert opened.trajectory.n_frames >= 1
             opened.trajectory.close()
 
-    goes_on_after_kills(tmp_path, text, np.random.default_rng(kills).uniform(0.0, longest, kills), opens)
-
-
-@pytest.mark.slow
-def test_a_killed_run_opens_and_goes_on_to_the_same_bits(tmp_path):
-    study(tmp_path, kills=2, longest=0.3)
-
-
-@pytest.mark.slow
-def test_twenty_killed_runs_open_and_go_on_to_the_same_bits(tmp_path):
-    study(tmp_path, kills=20, longest=0.4)
+    goes_on_after_kills(tmp_path, text, np.random.default_rng(20).uniform(0.0, 0.3, 20), opens)
 
 
 @pytest.mark.slow
