@@ -30,6 +30,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "robot_arm",
     ),
     "Solvers and rules": (
+        "solver_scaling",
         "convergence_orders",
         "symplectic_energy",
     ),
@@ -46,6 +47,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Noise and polymers": (
         "brownian_sphere",
         "optical_trap",
+        "chain_end_to_end",
         "rouse_chain",
         "first_passage",
     ),
@@ -59,9 +61,11 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Molecules": (
         "peptide_map",
         "born_ions",
+        "replica_exchange",
     ),
     "Across scales": (
         "lag_of_scaling",
+        "docking",
         "lock_and_release",
         "adaptive_chain",
     ),
@@ -69,6 +73,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "hertz_collision",
         "rolling_on_a_slope",
         "solitary_wave",
+        "column_collapse",
     ),
     "Derivatives, fits and optima": (
         "adjoint_gradient",

@@ -45,7 +45,7 @@ def take_loads(loads, given):
 @pass_of
 def find_motion_columns(forest, u, udot, gravity, ws, columns, acceleration):
     """Columns of the joints, and accelerations of placed and moved links."""
-    find_columns(forest, u, udot, gravity, ws, columns, acceleration)
+    find_columns(forest, u, udot, gravity, ws, columns, acceleration, 0, forest.parent.size)
 
 
 @pass_of
