@@ -94,6 +94,8 @@ def show_ensembles(rows: Sequence[dict[str, Any]], out: Console) -> None:
         alone, *many = (row[way] for way in WAYS)
         worth = [None if one is None or alone is None else round(alone / one, 2) for one in many]
         lines.append((row["case"], row["states"], alone, *many, *worth))
-    title = "Friction-implicit steps of many states together: μs for a step of a state, and the ratio of a run to an ensemble"
+    title = (
+        "Friction-implicit steps of many states together: μs for a step of a state, and ratio of a run to an ensemble"
+    )
     columns = ["case", "states", "a run, 1 thread", "ensemble, 1", "2 threads", "ratio, 1", "2 threads"]
     show_table(out, title, columns, lines)
