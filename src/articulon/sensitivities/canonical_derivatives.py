@@ -34,19 +34,17 @@ from articulon.dynamics.motion_passes import solve_and_keep
 from articulon.dynamics.newton_euler import project_on_joints
 from articulon.forces.base import AdjointAt, TangentAt
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.linear_flow import flow_adjoint, flow_tangent
-from articulon.forces.stokes_drag import drag_adjoint, drag_tangent
 from articulon.integrate.canonical import Scratch
 from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.acting_forces import Acting
 from articulon.sensitivities.adjoint_program import (
     begin,
     factor_adjoint,
-    forces_adjoint,
     gravity_adjoint,
     inertia_adjoint,
     keep_wrenches,
     multiply,
+    powers_adjoint,
     project_powers,
     weight_adjoint,
 )
@@ -64,11 +62,11 @@ from articulon.sensitivities.tangent_program import (
     clear_changes,
     displace,
     factor_tangent,
-    forces_tangent,
     gravity_tangent,
     inertia_tangent,
     sum_forces,
     weight_tangent,
+    wrenches_tangent,
 )
 
 
@@ -241,11 +239,7 @@ def _pushing(
     by = np.zeros((links, 6)), np.zeros((links, 6)), by_coordinate, by_speed
     at = AdjointAt(forest, ws, arrays.unit, arrays.u, arrays.time, *acted, *by)
     yield begin.bind(by_q, by_u, *by)
-    yield from forces_adjoint(e, gradients, at, acting, found=True)
-    if forces.drag.link.size:
-        yield drag_adjoint.bind(forces.drag, gradients.drag, ws, acted[1], *by[:2])
-    if forces.flow is not None:
-        yield flow_adjoint.bind(forces.flow, gradients.flow, ws, acted[1], by[0])
+    yield from powers_adjoint(e, gradients, at, acting)
     yield gravity_adjoint.bind(forest, ws, acted[1], gradients.gravity)
     yield project_powers.bind(forest, ws, there.columns, *by)
     if bodies:
@@ -341,11 +335,7 @@ def _pushed_changes(
     yield change_twists.bind(ws, moved, field, twist)
     yield clear_changes.bind(wrench, joint)
     at = TangentAt(forest, ws, arrays.unit, arrays.u, arrays.time, shift, given[2], moved, twist, wrench, joint)
-    yield from forces_tangent(e, changes, at, acting)
-    if forces.drag.link.size:
-        yield drag_tangent.bind(forces.drag, changes.drag, ws, moved, twist, wrench)
-    if forces.flow is not None:
-        yield flow_tangent.bind(forces.flow, changes.flow, ws, moved, wrench)
+    yield from wrenches_tangent(e, changes, at, acting)
     yield gravity_tangent.bind(forest, changes.gravity, ws, wrench)
     if acting.scaled:
         yield multiply.bind(acting.factor, joint, wrench, joint, wrench)
