@@ -1,8 +1,8 @@
-"""How the balls of a scene are drawn: as instances of one mesh, which can be clicked on, or as points."""
+"""How a scene is drawn: balls as instances of one mesh, which can be clicked on, or as points, and the material."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -27,13 +27,19 @@ MOST_SIZES = 8
 """Largest number of sizes of points; between more sizes of balls the nearest is used."""
 
 
-class BallChoice(NamedTuple):
-    """What decides how balls are drawn."""
+class Drawing(NamedTuple):
+    """What decides how a scene is drawn."""
 
     wish: str = AUTOMATIC
-    """One of ``WISHES``."""
+    """What is asked for balls, one of ``WISHES``."""
     by_software: bool = False
     """Whether a page draws without a graphics card."""
+
+    @property
+    def material(self) -> Literal["standard", "toon5"]:
+        """Material of surfaces. By software the usual one takes seconds for each picture; the other one has five
+        brightnesses."""
+        return "toon5" if self.by_software else "standard"
 
     def divisions(self, count: int) -> int | None:
         """Return the number of subdivisions of the triangles of so many balls; None for points."""
