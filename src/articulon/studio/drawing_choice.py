@@ -21,6 +21,9 @@ COARSENESS = ((25, 3), (100, 2), (400, 1))
 """The same for a browser that draws by software, where triangles take far more of a frame than pixels do."""
 COARSEST = 0
 """Number of subdivisions of balls that are asked for although there are so many."""
+LARGE, FEW_LARGE, FINE = 0.3, 25, 3
+"""Radius, in units of the page, from which a ball looks angular if its triangles are coarse; largest number of such
+balls that are drawn with finer triangles; and the number of subdivisions of these."""
 HINT = "points for more than can be drawn at once; they cannot be clicked on"
 """Hint for what a page may ask for."""
 MOST_SIZES = 8
@@ -60,6 +63,24 @@ def wish_of(control: Any) -> str:
     return str(control.value) if control.value in WISHES else AUTOMATIC
 
 
+def by_fineness(balls: Solids, divisions: int, factor: float) -> list[tuple[Solids, int]]:
+    """Return balls with their numbers of subdivisions: a few large ones among many small ones have more.
+
+    Parameters
+    ----------
+    balls
+        The balls.
+    divisions
+        Number of subdivisions for all of them.
+    factor
+        Scale of the page [1/length].
+    """
+    large = factor * balls.size.max(axis=1, initial=0.0) > LARGE
+    if divisions >= FINE or not 0 < np.count_nonzero(large) <= FEW_LARGE or large.all():
+        return [(balls, divisions)]
+    return [(balls.some(~large), divisions), (balls.some(large), FINE)]
+
+
 class Points:
     """Balls as shaded points, one cloud for each size.
 
@@ -87,7 +108,7 @@ class Points:
         for k, size in enumerate(sizes.tolist()):
             own = np.flatnonzero(nearest == k)
             handle = server.scene.add_point_cloud(
-                f"/balls/{k}", places[own], colours[own], point_size=size, point_shape="circle", precision="float32"
+                f"/points-{k}", places[own], colours[own], point_size=size, point_shape="circle", precision="float32"
             )
             self._clouds.append((own, handle))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from articulon.studio import colours
 from articulon.studio.box_corners import BOX_LINES, box_corners
-from articulon.studio.drawing_choice import Drawing, Points
+from articulon.studio.drawing_choice import Drawing, Points, by_fineness
 from articulon.studio.page_server import drawn_by_software
 from articulon.studio.scene import Scene
 from articulon.studio.solids import Solids
@@ -19,8 +19,8 @@ from articulon.studio.unit_meshes import Mesh, ball, brick, rod
 if TYPE_CHECKING:
     import viser
 
-BALLS = "/balls"
-"""Name of the balls on the page."""
+BALLS = ("/balls", "/large_balls")
+"""Names of the balls on the page."""
 
 
 class ViserScene:
@@ -72,7 +72,9 @@ class ViserScene:
     def _add_balls(self, first: Frame) -> None:
         balls = self.scene.balls
         if self._divisions is not None:
-            self._add_batch(BALLS, balls, ball(self._divisions), first)
+            parts = by_fineness(balls, self._divisions, self.stage.factor)
+            for name, (part, divisions) in zip(BALLS, parts, strict=False):
+                self._add_batch(name, part, ball(divisions), first)
         elif balls.number:
             places, painted = self._centres(balls, first), balls.colours(first.locked, colours.LOCKED)
             self._points = Points(self.server, balls, self.stage, places, painted)
@@ -92,7 +94,7 @@ class ViserScene:
             if self._points is not None:
                 self._points.remove()
                 self._points = None
-            for own in [own for own in self._batches if own[0] is self.scene.balls]:
+            for own in [own for own in self._batches if own[1].name in BALLS]:
                 self._batches.remove(own)
                 own[1].remove()
             self._add_balls(self._frame)
@@ -116,7 +118,7 @@ class ViserScene:
             receive_shadow=False,
         )
         # Balls look the same in any orientation.
-        round_all = bool(name == BALLS and (np.ptp(solids.size, axis=1) == 0.0).all())
+        round_all = bool(name in BALLS and (np.ptp(solids.size, axis=1) == 0.0).all())
         self._batches.append((solids, handle, not round_all))
 
     def _add_lines(self, first: Frame) -> None:
