@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
 from articulon.chains.chain_sizes import batches, bond_vectors
 from articulon.chains.chain_table import Chains
@@ -73,8 +74,6 @@ def persistence_length(positions: np.ndarray, chains: Chains, parts: tuple[Repli
 def exponential_fit(correlation: np.ndarray, bond: float) -> float:
     """Length l for which exp(−n b/l) fits C(n), n = 0, 1, ..., by least squares down to the first C(n) below e⁻²; NaN
     if C is NaN."""
-    from scipy.optimize import brentq  # it takes a third of a second
-
     below = np.flatnonzero(correlation < FITTED)
     end = min(int(below[0]) + 1 if below.size else correlation.size, correlation.size)
     n, values = np.arange(1, end), correlation[1:end]
@@ -88,5 +87,5 @@ def exponential_fit(correlation: np.ndarray, bond: float) -> float:
     def slope(c: float) -> float:
         return float((n * c ** (n - 1.0) * (c**n - values)).sum())
 
-    c = brentq(slope, 0.0, 1.0, xtol=1e-15, rtol=4 * np.finfo(float).eps)
+    c = scipy.optimize.brentq(slope, 0.0, 1.0, xtol=1e-15, rtol=4 * np.finfo(float).eps)
     return float(-bond / np.log(c)) if 0.0 < c < 1.0 else float("nan")

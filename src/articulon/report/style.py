@@ -68,7 +68,7 @@ RC: Any = {
     "figure.facecolor": "white",
     "axes.facecolor": "white",
     "savefig.facecolor": "white",
-    # A matplotlibrc in the working folder could otherwise make LaTeX process names of a case.
+    # A `matplotlibrc` in the working folder could otherwise make LaTeX process names of a case.
     "text.usetex": False,
 }
 
