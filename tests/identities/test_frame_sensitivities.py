@@ -22,11 +22,8 @@ STEP, BOUND = 3e-4, 1e-9
 
 
 def model_for(rule: str, seed: int) -> ar.Model:
-    """A random forest under forces that a rule takes, without noise for that of motion without inertia."""
-    if rule == "rk4":
-        return resisted_model(seed)
-    model, left_out = dragged_model(seed), ("brownian",) if rule == "overdamped" else ()
-    return replace(model, forces=tuple(force for force in model.forces if force.kind not in left_out))
+    """A random forest under forces that a rule takes."""
+    return resisted_model(seed) if rule == "rk4" else dragged_model(seed)
 
 
 def turned(model: ar.Model, body: int, vector: np.ndarray) -> ar.Model:
