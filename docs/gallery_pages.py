@@ -18,22 +18,19 @@ LARGEST = 60_000
 """Bytes of a figure that is committed."""
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Mechanisms": (
-        *(
-            "pendulum_period",
-            "double_pendulum_chaos",
-            "kapitza_pendulum",
-            "hanging_chain",
-            "four_bar",
-            "slider_crank",
-        ),
-        *(
-            "heavy_top",
-            "flipping_nut",
-            "tippe_top",
-            "robot_arm",
-        ),
+        "pendulum_period",
+        "double_pendulum_chaos",
+        "kapitza_pendulum",
+        "hanging_chain",
+        "four_bar",
+        "slider_crank",
+        "heavy_top",
+        "flipping_nut",
+        "tippe_top",
+        "robot_arm",
     ),
     "Solvers and rules": (
+        "solver_scaling",
         "convergence_orders",
         "symplectic_energy",
     ),
@@ -50,6 +47,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Noise and polymers": (
         "brownian_sphere",
         "optical_trap",
+        "chain_end_to_end",
         "rouse_chain",
         "first_passage",
     ),
@@ -63,9 +61,11 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Molecules": (
         "peptide_map",
         "born_ions",
+        "replica_exchange",
     ),
     "Across scales": (
         "lag_of_scaling",
+        "docking",
         "lock_and_release",
         "adaptive_chain",
     ),
@@ -73,6 +73,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "hertz_collision",
         "rolling_on_a_slope",
         "solitary_wave",
+        "column_collapse",
     ),
     "Derivatives, fits and optima": (
         "adjoint_gradient",

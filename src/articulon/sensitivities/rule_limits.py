@@ -13,7 +13,6 @@ from articulon.forces.sites.site_positions import only_particles
 from articulon.forces.user_force import UserForce
 from articulon.integrate.combination import resists
 from articulon.integrate.integrators import BrownianDynamics, Canonical, Explicit, FrictionImplicit
-from articulon.integrate.overdamped_driver import is_jointed
 from articulon.integrate.rules import CANONICAL, EXPLICIT
 from articulon.integrate.rules.velocity_verlet import VELOCITY_VERLET
 from articulon.model import Model
@@ -69,6 +68,11 @@ def _check_flexible(model: Model, integrator: Any, rule: str, where: str) -> Non
 def is_verlet(integrator: Any) -> bool:
     """Whether an integrator is velocity Verlet."""
     return isinstance(integrator, Canonical) and CANONICAL[integrator.rule] is VELOCITY_VERLET
+
+
+def only_slides(model: Model) -> bool:
+    """Whether all joints of a model slide, so that its mass matrix is constant."""
+    return bool(np.isin(model.forest.kind, (XYZ, PRISMATIC)).all())
 
 
 def check_thermostat(model: Model, integrator: Any, thermostat: Any, duration: float, where: str) -> None:
@@ -127,13 +131,10 @@ def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
 
 
 def _check_verlet(model: Model, rule: str, where: str) -> None:
-    turning = np.flatnonzero(~np.isin(model.forest.kind, (XYZ, PRISMATIC)))
-    if turning.size:
-        body = model.names[int(model.head[turning[0]])]
+    if model.armature is not None:
         raise CaseError(
-            f"{where}: integrator.rule: body '{body}' turns, and '{rule}' moves such bodies in canonical momenta, by "
-            "implicit stages whose derivatives are not built; choose 'friction-implicit', velocity Verlet with steady "
-            "drifts, or an explicit Runge-Kutta rule"
+            f"{where}: integrator.rule: '{rule}' takes kinetic energy for that of links, and armatures belong to none; "
+            "choose an explicit Runge-Kutta rule, or leave the armatures out"
         )
     noisy = next((k for k, force in enumerate(model.forces) if isinstance(force, Brownian)), None)
     if noisy is not None:
@@ -146,12 +147,6 @@ def _check_verlet(model: Model, rule: str, where: str) -> None:
 
 
 def _check_overdamped(model: Model, where: str) -> None:
-    noisy = next((k for k, force in enumerate(model.forces) if isinstance(force, Brownian)), None)
-    if noisy is not None and is_jointed(model):
-        raise CaseError(
-            f"{where}: forces[{noisy}]: with noise and joints the rule 'overdamped' has the mean force of thermal "
-            "speeds, whose derivatives are not built; choose 'friction-implicit', or leave the noise out"
-        )
     kinds = resists(model)
     if kinds:
         kind = min(str(one.model_fields["kind"].default) for one in kinds)
