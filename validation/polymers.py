@@ -61,7 +61,7 @@ def by_articulon(model: Any, duration: float, **steps: Any) -> Sampled:
 
 
 def by_openmm(model: Any, x: np.ndarray, duration: float) -> Sampled:
-    """Frames of OpenMM's constrained dynamics of the same beads from places without overlaps, in nm, amu and ps with
+    """Frames of OpenMM's constrained dynamics of the same beads from places without overlaps, in nm, Da and ps with
     kT = 1 kJ/mol."""
     import openmm
     from openmm import unit
@@ -218,7 +218,7 @@ def main() -> None:
         f"density 0.85 and kT = 1, friction {FRICTION:g}/τ, {duration:g} τ each, in steps of {STEP:g} τ (OpenMM "
         f"{0.5 * STEP:g}, springs {SPRING_STEP:g}). Rods are {BOND:g} σ. The last but one column is how far the four "
         "figures are from those of the first row, in their errors; springs differ by their nature.\n\n"
-        + table(["", "⟨R²⟩ [σ²]", "⟨Rg²⟩ [σ²]", "ratio", "pressure [ε/σ³]", "off by", "τ/s"], rows),
+        + table(["", "⟨R²⟩ [σ²]", "⟨Rg²⟩ [σ²]", "ratio", "pressure [ε/σ³]", "deviations / errors", "τ/s"], rows),
     )
 
 

@@ -31,7 +31,7 @@ def case(folder: Path, rule: str, **others: Any) -> Any:
 @pytest.mark.parametrize("rule", FAMILIES)
 def test_a_run_by_any_rule_goes_on_to_the_same_bits(tmp_path: Path, monkeypatch: Any, rule: str) -> None:
     made = case(tmp_path, rule)
-    whole = ar.run(made, tmp_path / "unbroken")
+    whole = ar.run(made, tmp_path / "unbroken", report=False)
     assert whole.summary["status"] == "complete"
     monkeypatch.setattr(loop, "CHUNK_SECONDS", 0.0)
     broken = tmp_path / "broken"
@@ -81,7 +81,7 @@ def test_a_resolved_case_with_fixed_steps_reads_back(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_equal_steps_fill_the_time_between_frames(tmp_path: Path) -> None:
-    run = ar.run(case(tmp_path, "verlet", step=0.0007), tmp_path / "run")
+    run = ar.run(case(tmp_path, "verlet", step=0.0007), tmp_path / "run", report=False)
     assert run.summary["steps"] == 10 * 15
     assert any("integrator.step: 0.0007" in note and "shortened" in note for note in run.summary["notes"])
 

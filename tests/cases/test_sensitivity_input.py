@@ -164,7 +164,6 @@ def dragged(temperature: float = 300.0, **brownian: Any) -> list[Any]:
             {"parameters": "forces.point-spring.damping"},
             r"forces.point-spring.damping: .* solves for damped point springs",
         ),
-        (dragged(), {"rule": "overdamped"}, r"forces\[1\]: with noise and joints .* choose 'friction-implicit'"),
         (
             [dragged()[0], ar.forces.JointDamping(rotational=1.0)],
             {"rule": "overdamped"},

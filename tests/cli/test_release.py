@@ -46,7 +46,7 @@ def test_the_wheel_runs_in_a_clean_environment(tmp_path: Path) -> None:
     environment = tmp_path / "clean"
     command(sys.executable, "-m", "venv", str(environment), cwd=tmp_path)
     python = program(environment, "python")
-    quiet = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    quiet = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile")
     constrained = ("--constraint", str(ROOT / "constraints.txt"))
     command(*quiet, "build", cwd=tmp_path)
     command(python, "-m", "build", "--outdir", str(tmp_path / "dist"), str(ROOT), cwd=tmp_path)

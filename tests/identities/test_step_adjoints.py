@@ -111,7 +111,7 @@ def swarm() -> ar.Model:
     return builder.build()
 
 
-@pytest.mark.parametrize("model", [*map(sunk_model, range(4)), swarm()])
+@pytest.mark.parametrize("model", [*map(sunk_model, range(4)), swarm(), *map(dragged_model, range(3))])
 def test_the_adjoint_of_an_overdamped_step_is_the_transposed_tangent(model: ar.Model) -> None:
     """By state and tables alike."""
     steps = stepping(model, rule="overdamped", **RUN)
@@ -128,7 +128,7 @@ def test_the_adjoint_of_an_overdamped_step_is_the_transposed_tangent(model: ar.M
     assert abs(by_state @ v + by_tables @ p - forward) <= 1e-12 * size
 
 
-@pytest.mark.parametrize("model", [sunk_model(0), sunk_model(1), swarm()])
+@pytest.mark.parametrize("model", [sunk_model(0), sunk_model(1), swarm(), dragged_model(2), dragged_model(3)])
 def test_the_tangent_of_an_overdamped_step_is_its_difference(model: ar.Model) -> None:
     steps, h = stepping(model, rule="overdamped", **RUN), 3e-4
     y, nq, nu = model_start(model), model.nq, model.nu

@@ -216,23 +216,39 @@ def log_determinant(forest, ws, arrays):
 
 
 @jit
+def carried_parts(forest, ws, arrays, i):
+    """G⁺, the compliance of the parent about the origin of link i, and Iᵃ, what link i passes on to it; zeros without
+    a parent."""
+    nothing, p = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), forest.parent[i]
+    V, X, W = nothing, (ZERO, ZERO, ZERO), nothing
+    A, H, M = nothing, (ZERO, ZERO, ZERO), nothing
+    if p >= 0:
+        A, H, M = load_inertia(arrays.passed, i)
+        V, X, W = load_inertia(arrays.compliance, p)
+        V, X = shift(scale(-1.0, load(ws.reach, i)), V, X, W)
+    return V, X, W, A, H, M
+
+
+@jit
 def log_determinant_gradient(forest, ws, arrays):
     """Writes d ln det M along every speed to ``arrays.gradient``, for placed links; returns ln det M."""
+    return gradient_and_compliance(forest, ws, arrays, False)
+
+
+@jit
+def gradient_and_compliance(forest, ws, arrays, every):
+    """Like ``log_determinant_gradient``; with ``every``, ``arrays.compliance`` has that of links without children
+    too."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     compliance, motion, momentum, gradient = arrays.compliance, arrays.motion, arrays.momentum, arrays.gradient
     articulate(forest, ws, arrays)
-    nothing, total = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 0.0
+    total = 0.0
     for i in range(parent.size):
-        kind, p, axis = kinds[i], parent[i], load(axes, i)
+        kind, axis = kinds[i], load(axes, i)
         frame, R = frames(kind, parent, rotation, ws.quaternion, ws.rotation, i)
         A, H, M = load_inertia(arrays.whole, i)
         total += orthonormal_motions(kind, axis, frame, R, A, H, M, arrays)
-        V, X, W = nothing, (ZERO, ZERO, ZERO), nothing
-        A, H, M = nothing, (ZERO, ZERO, ZERO), nothing
-        if p >= 0:
-            A, H, M = load_inertia(arrays.passed, i)
-            V, X, W = load_inertia(compliance, p)
-            V, X = shift(scale(-1.0, load(ws.reach, i)), V, X, W)
+        V, X, W, A, H, M = carried_parts(forest, ws, arrays, i)
         turning, moving = product_trace(V, X, W, A, H, M)
         for k in range(joints.degrees_of_freedom(kind)):
             w, v = joints.column(kind, axis, k, frame, R)
@@ -240,7 +256,7 @@ def log_determinant_gradient(forest, ws, arrays):
             if joints.framed(kind):
                 slope += from_still_columns(kind, axis, frame, R, w, v, V, X, W, A, H, M, arrays)
             gradient[u_start[i] + k] = slope
-        if forest.slot[i] >= 0:
+        if every or forest.slot[i] >= 0:
             for k in range(joints.degrees_of_freedom(kind)):
                 w, v = load_from(motion, k, 0), load_from(motion, k, 3)
                 V, X, W = release(w, v, load_from(momentum, k, 0), load_from(momentum, k, 3), V, X, W)

@@ -25,9 +25,7 @@ class OverdampedDriver(FixedStepDriver):
         evaluator = problem.evaluator
         check_drag(evaluator)
         evaluator.overdamped = True
-        model, noise = evaluator.model, brownian_of(evaluator.model)
-        kT = model.units.boltzmann * float(noise.temperature) if noise is not None and is_jointed(model) else 0.0
-        self.scratch = overdamped_steps.scratch(evaluator, kT)
+        self.scratch = overdamped_steps.scratch(evaluator, thermal_energy(evaluator.model))
         self.bind_law()
         self.passes, self.kept = overdamped_steps.passes(evaluator, self.scratch)
         self.kernel = prepare_for(overdamped_steps.advance, self.arguments(state, 0))
@@ -61,6 +59,12 @@ class OverdampedDriver(FixedStepDriver):
             f"{0.3 * self.step / ratio:.2g}, seen"
         )
         return DIVERGED
+
+
+def thermal_energy(model: Model) -> float:
+    """kT of the mean force of thermal speeds [energy]; zero without noise, and where det M cannot change."""
+    noise = brownian_of(model)
+    return model.units.boltzmann * float(noise.temperature) if noise is not None and is_jointed(model) else 0.0
 
 
 def is_jointed(model: Model) -> bool:

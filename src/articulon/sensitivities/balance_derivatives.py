@@ -26,6 +26,12 @@ from articulon.dynamics.derivatives.derivative_definitions import (
     find_transposed_products,
     solve_rows,
 )
+from articulon.dynamics.derivatives.determinant_derivatives import (
+    determinant_force_adjoint,
+    determinant_force_by_links,
+    determinant_force_tangent,
+    displaced_links,
+)
 from articulon.dynamics.derivatives.motion_columns import load_motion
 from articulon.dynamics.motion_passes import solve_and_keep
 from articulon.dynamics.newton_euler import project_on_joints
@@ -51,7 +57,7 @@ from articulon.sensitivities.frame_derivatives import (
     frame_scratch,
     frame_tangent,
 )
-from articulon.sensitivities.noise_derivatives import noise_adjoint, noise_tangent
+from articulon.sensitivities.noise_derivatives import held_noise_wrenches, noise_adjoint, noise_tangent
 from articulon.sensitivities.table_gradients import Tables
 from articulon.sensitivities.tangent_program import (
     clear_changes,
@@ -99,9 +105,9 @@ def balance(e: Evaluator, arrays: Scratch, programs: list[Program]) -> Balance:
     bare = {name: np.zeros_like(getattr(forest, name)) for name in ("mass", "moment", "inertia")}
     loads = e.channels.total_joint, e.channels.total_wrench
     kept, factors = np.zeros((links, inverse_mass.ARTICULATED)), np.zeros((nu, inverse_mass.FACTORS))
+    drawn = np.zeros((links, 6))
     found = [
-        _carried(one, wrench, still, nu)
-        for one, wrench in ((dragged, loads[1]), (forest._replace(**bare), arrays.friction[1]))
+        _carried(one, wrench, still, nu) for one, wrench in ((dragged, loads[1]), (forest._replace(**bare), drawn))
     ]
     carried, noise = found
     passes = [
@@ -112,8 +118,10 @@ def balance(e: Evaluator, arrays: Scratch, programs: list[Program]) -> Balance:
         find_motion_columns.bind(dragged, nothing, nothing, none, still, noise.columns, noise.acceleration),
         factorise.bind(dragged, carried.columns, kept, factors),
         keep_wrenches.bind(loads[1], carried.given),
-        keep_wrenches.bind(arrays.friction[1], noise.given),
     ]
+    if e.system.forces.noise.choice[0]:
+        held = e.system.forces.drag, still, e.channels.held
+        passes += [held_noise_wrenches.bind(*held, drawn), keep_wrenches.bind(drawn, noise.given)]
     return Balance(passes, carried, factors, noise)
 
 
@@ -147,6 +155,7 @@ def balance_adjoint(
         yield flow_adjoint.bind(forces.flow, gradients.flow, still, motion, by[0])
     yield gravity_adjoint.bind(forest, still, motion, gradients.gravity)
     yield weight_adjoint.bind(forest, still, forces.gravity, motion, by[0], gradients.mass, gradients.moment)
+    yield from _mean_force_adjoint(e, arrays, power, gradients, bodies)
     yield project_powers.bind(forest, still, carried.columns, *by)
     drag = gradients.drag.mass, gradients.drag.moment, gradients.drag.inertia
     yield inertia_adjoint.bind(still, carried.acceleration, motion, *drag)
@@ -155,6 +164,24 @@ def balance_adjoint(
         held = np.zeros(3), carried.acceleration, carried.composite, carried.loads, motion, rows
         yield frame_adjoint.bind(forest, still, *held, *frames)
         yield frame_power_adjoint.bind(forest, still, *by[:2], *frames)
+
+
+def _mean_force_adjoint(
+    e: Evaluator, arrays: Scratch, power: AdjointAt, gradients: Tables, bodies: bool
+) -> Iterator[Bound]:
+    """Yield passes that add the derivatives of the power of the mean force of thermal speeds, ½ kT ∂ ln det M."""
+    if not arrays.kT[0] > 0.0:
+        return
+    forest, links = e.system.forest, displaced_links(e.system.forest, e.model.nq, e.model.nu)
+    found = arrays.determinant.gradient, links, power.by_coordinate, gradients.bath
+    yield determinant_force_adjoint.bind(forest, arrays.middle, power.weight, 0.5, arrays.kT, *found)
+    if bodies:
+        yield determinant_force_by_links.bind(forest, 0.5, arrays.kT, links, link_numbers(gradients))
+
+
+def link_numbers(tables: Tables) -> tuple[np.ndarray, ...]:
+    """Return the numbers of links and of their joint frames."""
+    return tables.mass, tables.moment, tables.inertia, tables.position, tables.turn
 
 
 def held_noise_adjoint(e: Evaluator, there: Balance, at: Balanced, gradients: Tables, bodies: bool) -> Iterator[Bound]:
@@ -236,6 +263,10 @@ def balance_tangent(e: Evaluator, arrays: Scratch, there: Balance, at: Balanced,
     found.append(drag_tangent.bind(forces.drag, changes.drag, still, moved, no_twist, wrench))
     if forces.flow is not None:
         found.append(flow_tangent.bind(forces.flow, changes.flow, still, moved, wrench))
+    if arrays.kT[0] > 0.0:
+        displaced, of_noise = displaced_links(forest, e.model.nq, nu), (0.5, arrays.kT, changes.bath)
+        caused = forest, arrays.middle, shift, link_numbers(changes), *of_noise
+        found.append(determinant_force_tangent.bind(*caused, arrays.determinant.gradient, displaced, joint))
     drag = changes.drag.mass, changes.drag.moment, changes.drag.inertia
     scratch = np.zeros((links, products.WIDTH)), np.zeros((links, 6))
     found += [

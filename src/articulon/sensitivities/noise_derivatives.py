@@ -7,7 +7,15 @@ A force F drawn from N(0, v/Δ) along the world axes, with v = 2 β k T, changes
 from articulon.algebra.vectors import add, apply, apply_t, cross, dot, load, load_from, load_matrix, scale, store
 from articulon.dynamics.derivatives.composites import add_from
 from articulon.dynamics.derivatives.motion_columns import load_motion
+from articulon.forces.brownian import noise_wrenches
 from articulon.passes import pass_of
+
+
+@pass_of
+def held_noise_wrenches(drag, ws, held, wrench):
+    """Write the wrenches of held noise on each link alone (links, 6). Those of a step are summed towards the roots."""
+    wrench[:] = 0.0
+    noise_wrenches(drag, ws, held, 1.0, wrench)
 
 
 @pass_of

@@ -17,7 +17,7 @@ import numpy as np
 from articulon.algebra.vectors import copy_into
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import overdamped_steps
-from articulon.integrate.overdamped_driver import check_drag
+from articulon.integrate.overdamped_driver import check_drag, thermal_energy
 from articulon.integrate.overdamped_steps import Scratch
 from articulon.kernels import jit
 from articulon.passes import Program, pass_of, run
@@ -248,7 +248,8 @@ class OverdampedStepping(Stepping):
         """Return the stepper, the arrays of the rule, whose q is that of the state, the arguments that the passes of a
         step are bound to, and the programs."""
         nq, y = self.model.nq, self.start.copy()
-        found, arrays = stepper(y, self.model.nu), overdamped_steps.scratch(self.evaluator, 0.0)
+        found = stepper(y, self.model.nu)
+        arrays = overdamped_steps.scratch(self.evaluator, thermal_energy(self.model))
         arrays = arrays._replace(q=y[:nq])
         passes, programs = overdamped_steps.passes(self.evaluator, arrays)
         return found, arrays, (passes, found.clock, found.number, arrays), programs

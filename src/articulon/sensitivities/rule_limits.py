@@ -13,7 +13,6 @@ from articulon.forces.sites.site_positions import only_particles
 from articulon.forces.user_force import UserForce
 from articulon.integrate.combination import resists
 from articulon.integrate.integrators import BrownianDynamics, Canonical, Explicit, FrictionImplicit
-from articulon.integrate.overdamped_driver import is_jointed
 from articulon.integrate.rules import CANONICAL, EXPLICIT
 from articulon.integrate.rules.velocity_verlet import VELOCITY_VERLET
 from articulon.model import Model
@@ -36,6 +35,8 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
             f"{where}: runs of models with {what} have derivatives with explicit Runge-Kutta rules, not with '{rule}', "
             "whose forces of loops are those of a step and not of a moment; choose 'rk4', say"
         )
+    if model.forest.flexible is not None:
+        _check_flexible(model, integrator, rule, where)
     for k, force in enumerate(model.forces):
         if isinstance(force, Brownian) and force.amplitude_from != "bath":
             raise CaseError(
@@ -50,9 +51,28 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
         _check_friction_implicit(model, integrator, where)
 
 
+def _check_flexible(model: Model, integrator: Any, rule: str, where: str) -> None:
+    if not isinstance(integrator, Explicit):
+        raise ModelError(
+            f"{where}: runs of models with flexible bodies have derivatives with explicit Runge-Kutta rules, not with "
+            f"'{rule}', which solves for the forces on their modes within a step; choose 'rk4', say"
+        )
+    if model.loops.kind.size:
+        what = "driven joints" if model.drives else "loops"
+        raise ModelError(
+            f"{where}: derivatives of runs of models with flexible bodies and {what} are not built: rows of loops "
+            "move modes along; take differences of runs"
+        )
+
+
 def is_verlet(integrator: Any) -> bool:
     """Whether an integrator is velocity Verlet."""
     return isinstance(integrator, Canonical) and CANONICAL[integrator.rule] is VELOCITY_VERLET
+
+
+def only_slides(model: Model) -> bool:
+    """Whether all joints of a model slide, so that its mass matrix is constant."""
+    return bool(np.isin(model.forest.kind, (XYZ, PRISMATIC)).all())
 
 
 def check_thermostat(model: Model, integrator: Any, thermostat: Any, duration: float, where: str) -> None:
@@ -111,13 +131,10 @@ def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
 
 
 def _check_verlet(model: Model, rule: str, where: str) -> None:
-    turning = np.flatnonzero(~np.isin(model.forest.kind, (XYZ, PRISMATIC)))
-    if turning.size:
-        body = model.names[int(model.head[turning[0]])]
+    if model.armature is not None:
         raise CaseError(
-            f"{where}: integrator.rule: body '{body}' turns, and '{rule}' moves such bodies in canonical momenta, by "
-            "implicit stages whose derivatives are not built; choose 'friction-implicit', velocity Verlet with steady "
-            "drifts, or an explicit Runge-Kutta rule"
+            f"{where}: integrator.rule: '{rule}' takes kinetic energy for that of links, and armatures belong to none; "
+            "choose an explicit Runge-Kutta rule, or leave the armatures out"
         )
     noisy = next((k for k, force in enumerate(model.forces) if isinstance(force, Brownian)), None)
     if noisy is not None:
@@ -130,12 +147,6 @@ def _check_verlet(model: Model, rule: str, where: str) -> None:
 
 
 def _check_overdamped(model: Model, where: str) -> None:
-    noisy = next((k for k, force in enumerate(model.forces) if isinstance(force, Brownian)), None)
-    if noisy is not None and is_jointed(model):
-        raise CaseError(
-            f"{where}: forces[{noisy}]: with noise and joints the rule 'overdamped' has the mean force of thermal "
-            "speeds, whose derivatives are not built; choose 'friction-implicit', or leave the noise out"
-        )
     kinds = resists(model)
     if kinds:
         kind = min(str(one.model_fields["kind"].default) for one in kinds)

@@ -41,6 +41,8 @@ class Tables(NamedTuple):
     """Forces of the medium on bodies at rest, if the velocity of its flow varies in space; None otherwise."""
     noise: np.ndarray
     """Variances 2 β k T of the noise of translation and rotation, the squares of its amplitudes, shape (bodies, 2)."""
+    bath: np.ndarray
+    """k_B T of the noise [energy], shape (1,)."""
     terms: tuple[Any, ...]
     """Tables of all other forces."""
     sites: SiteNumbers
@@ -68,7 +70,7 @@ def differentiated(forest: Forest, forces: Forces, loops: Loops, frames: np.ndar
     variances = forces.noise.amplitude * forces.noise.amplitude
     turn = np.zeros((forest.mass.size, 3)) if frames is None else rotation_vectors(forest.rotation, of=frames)
     of_links = forest.mass, forest.moment, forest.inertia, forest.position, turn
-    of_forces = np.ones(1), forces.gravity, forces.drag, forces.flow, variances, terms, sites
+    of_forces = np.ones(1), forces.gravity, forces.drag, forces.flow, variances, forces.noise.bath, terms, sites
     return Tables(*of_forces, *of_links, row_numbers(loops))
 
 

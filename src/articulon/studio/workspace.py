@@ -19,10 +19,11 @@ from articulon.model import Model
 from articulon.simulation.observers import poses_at
 from articulon.studio.broken_file import BrokenFile
 from articulon.studio.case_source import CaseSource
+from articulon.studio.drawing_choice import Drawing, choosable
 from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.editor_panel import EditorPanel
 from articulon.studio.force_arrows import ForceArrows, some_numbers
-from articulon.studio.page_server import stop
+from articulon.studio.page_server import drawn_by_software, stop, ticks
 from articulon.studio.pull_tool import PullTool
 from articulon.studio.run_frames import floats
 from articulon.studio.run_panel import RunPanel
@@ -70,6 +71,7 @@ class Workspace:
         self._drawn: tuple[str, float, bool] | None = None
         self._arrows: ForceArrows | None = None
         self._watched: bool | None = None
+        self._by_software = False
         self._wrong = ""
         self._looked = -np.inf
         self.editor: EditorPanel | None = None
@@ -158,6 +160,9 @@ class Workspace:
                 client.camera.up_direction = tuple(stage.up)
                 client.camera.position, client.camera.look_at = tuple(stage.camera), (0.0, 0.0, 0.0)
 
+    def _drawing(self) -> Drawing:
+        return Drawing(self.panel.wish, drawn_by_software(self.server))
+
     def _clear(self) -> None:
         if self._arrows is not None:
             self._arrows.hide()
@@ -170,7 +175,8 @@ class Workspace:
         stage = live_stage(scene, first, self.session.frames.some() if self.session.model is model else [])
         with self.server.atomic():
             self._clear()
-            self._view = ViserScene(self.server, scene, stage, first)
+            self._view = ViserScene(self.server, scene, stage, first, drawing=self._drawing())
+            self.panel.balls.visible = choosable(scene.balls.number)
             self._arrows = ForceArrows(self.server, self._view)
             self._middle = first.positions.mean(axis=0) if floats(model) else None
             self.pull.attach(self._view)
@@ -197,8 +203,11 @@ class Workspace:
     def update(self, seconds: float) -> None:
         """Update the pages after some wall time [s]. Errors are reported on the pages: a run does not end because a
         page sends bad input or cannot show something."""
-        self._unless_wrong(lambda: self._go_on(seconds))
-        self._unless_wrong(self.panel.update)
+        with self.server.atomic():
+            self._unless_wrong(lambda: self._go_on(seconds))
+            self._unless_wrong(self.panel.update)
+        # viser would collect messages for another sixtieth of a second.
+        self.server.flush()
 
     def _unless_wrong(self, does: Callable[[], object]) -> None:
         try:
@@ -227,6 +236,13 @@ class Workspace:
         if watched != self._watched:
             self._watched = watched
             session.tell("watch", watched=watched)
+        drawing = self._drawing()
+        if self._view is not None and self._view.suit(drawing):
+            self.pull.attach(self._view)
+        if drawing.by_software != self._by_software:
+            self._by_software = drawing.by_software
+            if self.editor is not None:
+                self.editor.act(lambda: None)  # it shows its scene again
         fresh = session.poll()
         self.panel.play_on(seconds)
         self._show(fresh)
@@ -274,11 +290,8 @@ class Workspace:
 
     def run(self) -> None:
         """Keep the pages up to date until Ctrl-C or :meth:`end`."""
-        before = time.monotonic()
-        while not self._closing.wait(1.0 / RATE):
-            now = time.monotonic()
-            self.update(now - before)
-            before = now
+        for seconds in ticks(self._closing, RATE):
+            self.update(seconds)
 
     @contextmanager
     def in_background(self) -> Iterator[Self]:

@@ -50,6 +50,13 @@ def _root(x):
     return None
 
 
+@overload(math.log, jit_options=INLINED)
+def _logarithm(x):
+    if isinstance(x, types.Complex):
+        return lambda x: cmath.log(x)
+    return None
+
+
 @overload(sine_and_cosine, jit_options=INLINED)
 def _complex_sine_and_cosine(x):
     if isinstance(x, types.Complex):
