@@ -55,7 +55,7 @@ from articulon.sensitivities.frame_derivatives import (
 from articulon.sensitivities.noise_derivatives import noise_tangent
 from articulon.sensitivities.row_derivatives import HeldRows, changing_loops, holding
 from articulon.sensitivities.site_derivatives import sites_tangent
-from articulon.sensitivities.table_gradients import Tables
+from articulon.sensitivities.table_gradients import Tables, links_of
 
 
 class Tangent(NamedTuple):
@@ -117,7 +117,8 @@ def changing(
     yield displace.bind(forest, ws, carried.columns, *given, *frames, shift, moved, field)
     yield change_twists.bind(ws, moved, field, twist)
     yield clear_changes.bind(wrench, joint)
-    at = TangentAt(forest, ws, found.q, found.u, found.time, shift, found.u_change, moved, twist, wrench, joint)
+    by = shift, found.u_change, moved, twist, wrench, joint, links_of(changes)
+    at = TangentAt(forest, ws, found.q, found.u, found.time, *by)
     yield from forces_tangent(e, changes, at, acting)
     if acting.resistance and forces.drag.link.size:
         yield drag_tangent.bind(forces.drag, changes.drag, ws, moved, twist, wrench)
