@@ -118,6 +118,10 @@ def test_a_run_without_derivatives_is_refused(keys: dict[str, Any], message: str
             lambda: pendulum(forces=[ar.forces.JointActuation(function=pushed)]),
             r"forces\[0\]: the derivatives of a function are unknown",
         ),
+        (
+            lambda: pendulum(forces=[*dragged(), ar.forces.Fixman(temperature=200.0)]),
+            "the force 'fixman' has the temperature 200 and the Brownian forces 300",
+        ),
     ],
 )
 def test_a_model_without_derivatives_is_refused(model: Any, message: str) -> None:

@@ -332,6 +332,14 @@ def terms_of(model: Model, users: "UserFunctions | None") -> tuple[Term, ...]:
     return tuple(term for term in found if term.table is not None)
 
 
+def check_baths(model: Model, baths: Sequence[tuple[str, float]]) -> None:
+    """Raises ModelError for a force that is incompatible with the names or temperatures [temperature] of what keeps
+    the run warm."""
+    for force in model.forces:
+        if isinstance(force, Force):
+            force.check_baths(baths)
+
+
 def check_durations(model: Model, duration: float) -> None:
     """Raises ModelError for a force that does not last for a run of this duration [time]."""
     for k, force in enumerate(model.forces):
