@@ -11,8 +11,8 @@ DEVELOPER_READY := .venv/ready-for-development
 help:
 	@echo "make demo   dock a nanoparticle three ways, and show on one page which to trust and what each cost"
 	@echo "make test   check everything: lint, types and all tests"
-	@echo "make quick  lint, types and the tests that take seconds"
-	@echo "make lint   style and types only"
+	@echo "make quick  lint, and the tests that take seconds"
+	@echo "make lint   style, types, and the spelling and grammar of all prose"
 	@echo "make browser   the distribution's Chromium, for tests of pages (Debian and Ubuntu, as root or by sudo)"
 	@echo "make docs   the manual, as pages for a browser"
 	@echo "make bench  speed and memory, beside other engines"
@@ -46,6 +46,7 @@ lint: $(DEVELOPER_READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy src
+	$(BIN)/python -m tools.prose
 
 browser:
 	@for name in chromium chromium-browser google-chrome google-chrome-stable; do \

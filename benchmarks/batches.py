@@ -119,7 +119,7 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
     """Prints the figures as tables."""
     out = console() if out is None else out
     title = f"{figures['states']:,} states of a revolute chain: ns per state and body; {figures['lanes']} side by side"
-    columns = ["n", "ours, 1 thread", "2 threads", "Pinocchio aba", "in parallel, 1", "2 threads", "difference"]
+    columns = ["n", "ours, 1 thread", "2 threads", "Pinocchio's `aba`", "in parallel, 1", "2 threads", "difference"]
     lists = [figures["n"], *(figures[engine] for engine in ENGINES), figures["difference"]]
     show_table(out, title, columns, zip(*lists, strict=True))
     show_ensembles(figures["ensembles"], out)

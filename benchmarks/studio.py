@@ -24,6 +24,7 @@ from articulon.studio.run_session import RunSession
 from articulon.studio.workspace import Workspace
 from benchmarks.tables import console, show_machine, show_table, show_targets, target
 from benchmarks.timing import machine
+from tests.support.page_client import messages_of
 
 DOCKING = "docking"
 SPHERES = "20,000 spheres"
@@ -40,8 +41,22 @@ FLAGS = (
     *("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
 )
 NONE = {"wall": None, "work": None}
+NOT_DRAWN = {"frames": None, "drawn": None, "page": None, "browser": None}
 CLIENT = "import sys; from tests.support.page_client import PageClient; p = PageClient(int(sys.argv[1]))\nwhile True: p.socket.recv()"  # noqa: E501
 """A page that draws nothing: what a browser costs that has a graphics card, or is on another machine."""
+COUNT_DRAWN = """
+window.framesDrawn = 0;
+let draws = false;
+for (const name of ["drawElements", "drawArrays", "drawElementsInstanced", "drawArraysInstanced"]) {
+  const given = WebGL2RenderingContext.prototype[name];
+  WebGL2RenderingContext.prototype[name] = function (...what) { draws = true; return given.apply(this, what); };
+}
+const count = () => { window.framesDrawn += draws; draws = false; requestAnimationFrame(count); };
+requestAnimationFrame(count);
+"""
+"""Run before a page is opened: it counts the pictures that are drawn."""
+DRAWN_FIRST = 3
+"""Pictures that a page has drawn before it is measured: the first waits until the browser has compiled its shaders."""
 
 Say = Callable[[str], None]
 
@@ -154,9 +169,10 @@ class _Page:
     """The page in Chromium: when it came, and the packets that it receives."""
 
     def __init__(self, browser: Any, workspace: Workspace) -> None:
-        self.packets: list[float] = []
+        self.packets: list[bytes] = []
         began = time.monotonic()
         self.page = browser.new_page(viewport={"width": 1200, "height": 800})
+        self.page.add_init_script(COUNT_DRAWN)
         self.page.on("websocket", lambda line: line.on("framereceived", self._take))
         self.page.goto(address(workspace.server))
         self.page.locator("canvas").first.wait_for()
@@ -164,15 +180,30 @@ class _Page:
         self.seconds = time.monotonic() - began
 
     def _take(self, packet: Any) -> None:
-        self.packets.append(time.monotonic())
+        self.packets.append(packet)
 
-    def watch(self, workspace: Workspace, seconds: float) -> tuple[_Rate, float]:
-        """How fast the run goes, and how many frames come in a second meanwhile."""
+    @property
+    def _drawn(self) -> int:
+        """Pictures that have been drawn."""
+        return int(self.page.evaluate("window.framesDrawn"))
+
+    def watch(self, workspace: Workspace, seconds: float) -> tuple[_Rate, float, float]:
+        """How fast the run goes, and how many frames come and are drawn in a second meanwhile."""
         _set_out(workspace)
+        end = time.monotonic() + 60.0
+        while self._drawn < DRAWN_FIRST and time.monotonic() < end:
+            self.page.wait_for_timeout(200.0)
         self.page.wait_for_timeout(600.0)
-        clock, first = _Clock(workspace), len(self.packets)
+        clock, first, before = _Clock(workspace), len(self.packets), self._drawn
         self.page.wait_for_timeout(1e3 * seconds)
-        return clock.rate(), (len(self.packets) - first) / clock.wall
+        rate, wall, packets, drawn = clock.rate(), clock.wall, self.packets[first:], self._drawn - before
+        self.packets.clear()
+        return rate, sum(_shows(packet) for packet in packets) / wall, drawn / wall
+
+
+def _shows(packet: bytes) -> bool:
+    """Whether a packet has something new to draw; others have texts and plots alone."""
+    return any(message["type"] == "SceneNodeUpdateMessage" for message in messages_of(packet))
 
 
 class _Costs:
@@ -208,7 +239,7 @@ def measure_case(case: Case, seconds: float, rounds: int, say: Say) -> dict[str,
     """Steps in a second with nobody looking, with a page that draws nothing, and with one in Chromium; frames that
     this one receives; and how long it takes to come."""
     chromium = next((shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")), None)
-    figures: dict[str, Any] = {"bodies": case.build_model().bodies, "frames": None, "page": None, "browser": None}
+    figures: dict[str, Any] = {"bodies": case.build_model().bodies, **NOT_DRAWN}
     with _studio(case) as workspace:
         _until(lambda: workspace.session.case is not None)
         read = _Costs(lambda: _speed(workspace, seconds))
@@ -227,19 +258,25 @@ def _in_chromium(chromium: str, workspace: Workspace, seconds: float, rounds: in
     from playwright.sync_api import sync_playwright
 
     drawn = _Costs(lambda: _speed(workspace, seconds))
-    frames, page_seconds = [], []
+    frames, pictures, page_seconds = [], [], []
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=list(FLAGS))
         for _ in range(rounds):
             page = _Page(browser, workspace)
             page_seconds.append(page.seconds)
-            rate, received = page.watch(workspace, seconds)
+            rate, received, seen = page.watch(workspace, seconds)
             frames.append(received)
+            pictures.append(seen)
             page.page.close()
             _until(lambda: not workspace.server.get_clients(), 60.0)
             drawn.take(rate)
         browser.close()
-    return {"frames": median(frames), "page": min(page_seconds), "browser": drawn.parts_of_speed}
+    return {
+        "frames": median(frames),
+        "drawn": median(pictures),
+        "page": min(page_seconds),
+        "browser": drawn.parts_of_speed,
+    }
 
 
 def measure(seconds: float = SECONDS, rounds: int = ROUNDS, say: Say = lambda _: None) -> dict[str, Any]:
@@ -268,12 +305,21 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
     out = console() if out is None else out
     show_machine(out, figures["machine"])
     rows = [
-        (name, f["bodies"], f["steps"], *f["reader"].values(), *(f["browser"] or NONE).values(), f["frames"], f["page"])
+        (
+            name,
+            f["bodies"],
+            f["steps"],
+            *f["reader"].values(),
+            *(f["browser"] or NONE).values(),
+            f["frames"],
+            f["drawn"],
+            f["page"],
+        )
         for name, f in figures["cases"].items()
     ]
     columns = (
         *("case", "bodies", "steps/s", "a page costs", "of its processors"),
-        *("with Chromium here", "of its processors", "frames/s", "first page [s]"),
+        *("with Chromium here", "of its processors", "frames/s", "pictures/s", "first page [s]"),
     )
     show_table(out, "The studio", columns, rows, words=1)
     show_targets(out, figures["targets"])

@@ -34,6 +34,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         ),
     ),
     "Solvers and rules": (
+        "solver_scaling",
         "convergence_orders",
         "symplectic_energy",
     ),
@@ -50,6 +51,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Noise and polymers": (
         "brownian_sphere",
         "optical_trap",
+        "chain_end_to_end",
         "rouse_chain",
         "first_passage",
     ),
@@ -63,9 +65,11 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Molecules": (
         "peptide_map",
         "born_ions",
+        "replica_exchange",
     ),
     "Across scales": (
         "lag_of_scaling",
+        "docking",
         "lock_and_release",
         "adaptive_chain",
     ),
@@ -73,6 +77,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "hertz_collision",
         "rolling_on_a_slope",
         "solitary_wave",
+        "column_collapse",
     ),
     "Derivatives, fits and optima": (
         "adjoint_gradient",

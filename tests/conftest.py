@@ -6,17 +6,36 @@ salt then takes more than twice as long as on one thread. What the number of thr
 tests ask for two, which they still get.
 
 And garbage, which is looked for less often, and not among what has been loaded: that takes a twelfth of short tests.
+
+And byte code, which is kept even where the environment says not to: some hundred tests start Python anew, and without
+it each start compiles the whole package, which takes as long as all the rest of the start.
+
+And the order: neighbours stay on one worker, since they share kernels, models and runs, which each worker makes for
+itself.
 """
 
 from __future__ import annotations
 
 import gc
 import os
+import sys
+from typing import Any
 
 import numba
 import pytest
 import scipy.linalg  # noqa: F401 - brings a BLAS of its own, whose threads are counted too
 from threadpoolctl import threadpool_limits
+
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # for the processes that tests start
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Each worker takes a part of the list as it stands, and at the end half of what another still has to do."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.getvalue("dist") == "load" else None
 
 
 def pytest_collection_finish() -> None:

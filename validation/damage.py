@@ -167,7 +167,7 @@ def _runs(scratch: Path) -> tuple[Path, Path, Path, Path]:
     file = scratch / "case.toml"
     file.write_text(CASE, encoding="utf-8")
     case = ar.load_case(file)
-    ar.run(case, scratch / "whole")
+    ar.run(case, scratch / "whole", report=False)
     before, loop.CHUNK_SECONDS = loop.CHUNK_SECONDS, 0.0
     try:
         for name, overrides in (("broken", {}), ("other", {"run.seed": 2})):
@@ -262,7 +262,7 @@ class _Worker:
 def _resumed(case: str, folder: str, file: str, whole: str) -> tuple[str, str]:
     """How the resumption of a run ends."""
     try:
-        ar.run(ar.load_case(Path(case)), folder, resume=True)
+        ar.run(ar.load_case(Path(case)), folder, resume=True, report=False)
     except ArticulonError as error:
         said = str(error)
         return (REFUSED if file in said or PREVIOUS in said else NAMELESS), said

@@ -61,7 +61,7 @@ def by_articulon(model: Any, duration: float, **steps: Any) -> Sampled:
 
 
 def by_openmm(model: Any, x: np.ndarray, duration: float) -> Sampled:
-    """Frames of OpenMM's constrained dynamics of the same beads from places without overlaps, in nm, amu and ps with
+    """Frames of OpenMM's constrained dynamics of the same beads from places without overlaps, in nm, Da and ps with
     kT = 1 kJ/mol."""
     import openmm
     from openmm import unit

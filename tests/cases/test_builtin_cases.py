@@ -159,7 +159,7 @@ def test_reference_of_the_squeezer() -> None:
 
 
 def test_reference_of_the_satellite() -> None:
-    """ω I is kept, with I of the folded satellite before and of the unfolded one afterwards."""
+    """``ω I`` is kept, with I of the folded satellite before and of the unfolded one afterwards."""
     model = ar.load_case("unfolding-satellite").build_model()
     unfolded = model.q0.copy()
     unfolded[7:] = 0.0

@@ -185,7 +185,7 @@ def test_a_mode_that_chatters_and_a_body_out_of_its_range_are_both_noted(tmp_pat
         "release": {"when": "elapsed", "time": 0},
     }
     changes = {"model.links": 3, "run.duration": "50 ns", "adaptive.every": "2 ns", "adaptive.groups": [chattering]}
-    run = ar.run("flexible-filament", tmp_path / "run", overrides=changes)
+    run = ar.run("flexible-filament", tmp_path / "run", overrides=changes, report=False)
     bent, chatters = run.summary["notes"][0], run.summary["notes"][-1]
     assert "body 'link-1' is deformed beyond the range of its linear description" in bent
     assert "adaptive: mode 3 of body 'link-2' chatters" in chatters

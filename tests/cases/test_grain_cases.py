@@ -72,7 +72,7 @@ def test_a_run_whose_overlaps_leave_the_range_says_whose(tmp_path: Path) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LONG)
 def test_a_case_of_many_grains_or_steps_passes_its_own_checks(name: str, tmp_path: Path) -> None:
-    assert failed(ar.run(name, tmp_path / "run", overrides=SHORTER.get(name))) == []
+    assert failed(ar.run(name, tmp_path / "run", overrides=SHORTER.get(name), report=False)) == []
 
 
 SI = {"us": 1e-6, "mm": 1e-3, "deg": math.pi / 180}

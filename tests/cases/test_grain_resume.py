@@ -88,4 +88,4 @@ def test_a_run_that_is_stopped_while_grains_touch_goes_on_to_the_same_bits(tmp_p
 
 @pytest.mark.slow
 def test_killed_runs_of_grains_go_on_to_the_same_bits(tmp_path: Path) -> None:
-    goes_on_after_kills(tmp_path, POURED, np.random.default_rng(8).uniform(0.1, 1.0, 8))
+    goes_on_after_kills(tmp_path, POURED, np.random.default_rng(8).uniform(0.1, 1.0, 4))

@@ -87,7 +87,7 @@ def test_a_run_that_is_killed_between_impacts_goes_on_to_the_same_bits(
     case = ar.load_case("hard-spheres").with_overrides(
         {"model.cells": 4, "run.duration": 6.0, "run.frames": 6, "run.checkpoint_interval": 1e-9, "checks": []}
     )
-    whole = ar.run(case, out=tmp_path / "whole", progress=False)
+    whole = ar.run(case, out=tmp_path / "whole", progress=False, report=False)
     plain, calls = event_driver.SphereGas.advance, []
 
     def broken(self: Any, positions: Any, velocities: Any, duration: float, asked: Any) -> Any:
@@ -99,9 +99,9 @@ def test_a_run_that_is_killed_between_impacts_goes_on_to_the_same_bits(
 
     monkeypatch.setattr(event_driver.SphereGas, "advance", broken)
     with pytest.raises(RuntimeError, match="power"):
-        ar.run(case, out=tmp_path / "part", progress=False)
+        ar.run(case, out=tmp_path / "part", progress=False, report=False)
     monkeypatch.setattr(event_driver.SphereGas, "advance", plain)
-    resumed = ar.run(case, out=tmp_path / "part", resume=True, progress=False)
+    resumed = ar.run(case, out=tmp_path / "part", resume=True, progress=False, report=False)
     assert resumed.summary["status"] == "complete"
     assert np.array_equal(whole.q, resumed.q) and np.array_equal(whole.u, resumed.u)
 

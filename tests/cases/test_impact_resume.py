@@ -226,4 +226,4 @@ def test_friction_implicit_steps_are_stopped_and_go_on_to_the_same_bits(tmp_path
 
 @pytest.mark.slow
 def test_killed_runs_with_impacts_go_on_to_the_same_bits(tmp_path: Path) -> None:
-    goes_on_after_kills(tmp_path, TUMBLING, np.random.default_rng(4).uniform(0.05, 0.4, 5))
+    goes_on_after_kills(tmp_path, TUMBLING, np.random.default_rng(4).uniform(0.05, 0.4, 3))

@@ -14,7 +14,7 @@ SHORT = {"run.duration": "0.5 s", "run.frames": 10, "checks": []}
 
 @pytest.fixture(scope="module")
 def in_folder(tmp_path_factory: pytest.TempPathFactory) -> ar.Run:
-    return ar.run("double-pendulum", tmp_path_factory.mktemp("labelled") / "run", overrides=SHORT)
+    return ar.run("double-pendulum", tmp_path_factory.mktemp("labelled") / "run", overrides=SHORT, report=False)
 
 
 @pytest.fixture(scope="module")

@@ -86,7 +86,7 @@ def test_the_zipper_moves_at_the_temperature_of_its_bath(tmp_path: Path) -> None
     """BAOAB steps of 4 fs about 61 degrees of freedom: after 2 ps the mean of 4 ps is within three standard errors,
     each sample counted independent after 1/friction."""
     case = ar.load_case("trp-zipper", {"run.duration": "6 ps", "run.frames": 60})
-    run = ar.run(case, tmp_path / "run")
+    run = ar.run(case, tmp_path / "run", report=False)
     temperature = run.observables["temperature_kinetic"][20:]
     error = 300.0 * np.sqrt(2.0 / 61) / np.sqrt(4.0 / 0.2)
     assert temperature.mean() == pytest.approx(300.0, abs=3.0 * error)
@@ -106,6 +106,6 @@ def test_a_peptide_in_water_goes_downhill_and_moves_at_the_temperature_of_its_ba
     water = sum(kind == "water" for kind in model.atoms.residue_kinds)
     start = ar.minimise(model, steps=400)
     assert ar.potential_energy(model, start) < -41.5 * water
-    run = ar.run(case, tmp_path / "run")
+    run = ar.run(case, tmp_path / "run", report=False)
     assert run.summary["energy_balance_error_relative"] < 1e-3
     assert run.observables["temperature_kinetic"][25:].mean() == pytest.approx(265.0, abs=33.0)

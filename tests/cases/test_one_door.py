@@ -23,7 +23,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
     folder = tmp_path_factory.mktemp("door")
     case = case_of(folder, CHAIN, SHORT)
     options = {"rule": "rk4", "step": 0.001, "frames": 4, "seed": case.run.seed}
-    return ar.simulate(case.build_model(), 0.02, **options), ar.run(case, folder / "run")
+    return ar.simulate(case.build_model(), 0.02, **options), ar.run(case, folder / "run", report=False)
 
 
 def test_both_doors_give_the_same_run_to_the_bit(both: tuple[Any, Any]) -> None:

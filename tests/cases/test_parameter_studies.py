@@ -183,7 +183,7 @@ def test_a_run_ends_as_it_is_to(tmp_path: Path) -> None:
     targets = {"sled.distance": 1.0, "sled.speed": 0.0}
     pulled = sled(tmp_path, {"forces": [table]})
     found = ar.optimise(pulled, targets, ["forces[0].values"], out=tmp_path / "optimum")
-    run = ar.run(ar.load_case(tmp_path / "optimum" / "case.toml"), tmp_path / "run")
+    run = ar.run(ar.load_case(tmp_path / "optimum" / "case.toml"), tmp_path / "run", report=False)
     assert (run.q[-1, 0], run.u[-1, 0]) == pytest.approx((1.0, 0.0), abs=1e-6)
     assert found.numbers.size == 12 and found.ends == pytest.approx([1.0, 0.0], abs=1e-6)
     assert list(found.departures) == sorted(found.departures, reverse=True)

@@ -520,7 +520,7 @@ def test_a_case_names_what_plugins_define_and_runs_it_by_consent(tmp_path: Path)
         },
         allow_code=True,
     )
-    assert ar.run(warm, tmp_path / "warm").summary["steps"] == 100
+    assert ar.run(warm, tmp_path / "warm", report=False).summary["steps"] == 100
 
 
 def test_a_case_takes_its_model_from_a_plugin(tmp_path: Path) -> None:
@@ -536,7 +536,7 @@ def test_a_case_takes_its_model_from_a_plugin(tmp_path: Path) -> None:
     for name, text in texts.items():
         (tmp_path / f"{name}.toml").write_text('[case]\nunits = "lj"\n' + text + common, encoding="utf-8")
         case = ar.load_case(tmp_path / f"{name}.toml", allow_code=True)
-        ends.append(ar.run(case, tmp_path / name).q)
+        ends.append(ar.run(case, tmp_path / name, report=False).q)
     np.testing.assert_array_equal(*ends)
     with pytest.raises(ar.CaseError, match=r"built.toml: model.length: must be greater than 0"):
         ar.load_case(tmp_path / "built.toml", {"model.length": 0.0}, allow_code=True)

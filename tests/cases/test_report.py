@@ -282,7 +282,7 @@ def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_report_leaves_the_settings_of_plots_alone(pendulum: Path) -> None:
-    """Nor does it touch pyplot, which would open a display."""
+    """Nor does it touch ``pyplot``, which would open a display."""
     program = (
         "import sys, matplotlib; before = matplotlib.rcParams.copy()\n"
         "from pathlib import Path; from articulon.studio.run_report import write_report\n"

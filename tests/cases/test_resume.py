@@ -74,8 +74,9 @@ def test_an_ended_run_is_returned_at_once(tmp_path):
     assert bits(tmp_path / "run") == before
 
 
-def study(tmp_path: Path, kills: int, longest: float) -> None:
-    text = CHAIN.replace("duration = 1.0", "duration = 20.0\ncheckpoint_interval = 0.005")
+@pytest.mark.slow
+def test_twenty_killed_runs_open_and_go_on_to_the_same_bits(tmp_path):
+    text = CHAIN.replace("duration = 1.0", "duration = 10.0\ncheckpoint_interval = 0.005")
 
     def opens(folder: Path) -> None:
         if (folder / "trajectory.h5").exists():
@@ -83,17 +84,7 @@ def study(tmp_path: Path, kills: int, longest: float) -> None:
             assert opened.trajectory.n_frames >= 1
             opened.trajectory.close()
 
-    goes_on_after_kills(tmp_path, text, np.random.default_rng(kills).uniform(0.0, longest, kills), opens)
-
-
-@pytest.mark.slow
-def test_a_killed_run_opens_and_goes_on_to_the_same_bits(tmp_path):
-    study(tmp_path, kills=2, longest=0.3)
-
-
-@pytest.mark.slow
-def test_twenty_killed_runs_open_and_go_on_to_the_same_bits(tmp_path):
-    study(tmp_path, kills=20, longest=0.4)
+    goes_on_after_kills(tmp_path, text, np.random.default_rng(20).uniform(0.0, 0.3, 20), opens)
 
 
 @pytest.mark.slow
@@ -178,7 +169,7 @@ def test_a_checkpoint_of_another_case_is_refused(tmp_path):
 @pytest.mark.slow
 def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(tmp_path, monkeypatch):
     case = case_of(tmp_path, CHAIN, {"run.frames": 400})
-    ar.run(case, tmp_path / "unbroken")
+    ar.run(case, tmp_path / "unbroken", report=False)
     folder, usage = tmp_path / "broken", trajectory.disk_usage(tmp_path)
     size = (tmp_path / "unbroken" / "trajectory.h5").stat().st_size
 
@@ -186,11 +177,11 @@ def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(tmp_path, mo
         monkeypatch.setattr(trajectory, "disk_usage", lambda _: usage._replace(free=size // 2))
 
     with pytest.raises(ArticulonError, match=r"could not write .*trajectory\.h5: No space left on device.*resume=True"):
-        ar.run(case, folder, progress=Shown(1, fill))
+        ar.run(case, folder, progress=Shown(1, fill), report=False)
     assert ar.open_run(folder).summary["status"] == "failed"
     assert universe(folder).trajectory.n_frames >= 1
     monkeypatch.undo()
-    ar.run(case, folder, resume=True)
+    ar.run(case, folder, resume=True, report=False)
     assert bits(folder) == bits(tmp_path / "unbroken")
 
 

@@ -480,7 +480,7 @@ def test_a_case_names_its_robot_beside_it(tmp_path: Path, builder: str, text: st
     written(tmp_path, text, file)
     path = tmp_path / "case.toml"
     path.write_text(CASE.format(builder=builder, file=file, more=""))
-    run = ar.run(ar.load_case(path), out=tmp_path / "run")
+    run = ar.run(ar.load_case(path), out=tmp_path / "run", report=False)
     opened = ar.open_run(tmp_path / "run")
     direct = (ar.read_urdf if builder == "urdf" else ar.read_mjcf)(tmp_path / file)
     equal(direct, opened.model)

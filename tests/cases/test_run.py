@@ -228,7 +228,7 @@ class Crowd(BaseBuilder):
 case = replace(ar.load_case(sys.argv[1]), model_declaration=Crowd())
 for threads in (1, 2):
     settings = case.run.model_copy(update={"threads": threads})
-    ar.run(replace(case, run=settings), Path(sys.argv[2]) / str(threads))
+    ar.run(replace(case, run=settings), Path(sys.argv[2]) / str(threads), report=False)
 """
 
 

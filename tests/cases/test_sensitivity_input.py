@@ -133,7 +133,7 @@ def test_a_model_without_derivatives_is_refused(model: Any, message: str) -> Non
 def test_armatures_are_refused_where_a_force_reads_the_mass_matrix_of_links(rule: str) -> None:
     forces = dragged() if rule == "overdamped" else [ar.forces.Fixman(temperature=300.0)]
     model = pendulum(forces=forces, armature=0.5)
-    with pytest.raises(ar.CaseError, match=rf"forces\[{len(forces) - 1}\]: .* armatures belong to none; leave out"):
+    with pytest.raises(ar.CaseError, match=rf"forces\[{len(forces) - 1}\]: .* inertia of rigid links alone; leave out"):
         ar.sensitivity(model, "rod.angle", "q", rule=rule, **RUN)
 
 

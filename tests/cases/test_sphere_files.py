@@ -67,7 +67,7 @@ frames = 4
 def run(tmp_path_factory: pytest.TempPathFactory) -> ar.Run:
     folder = tmp_path_factory.mktemp("spheres")
     (folder / "case.toml").write_text(CASE, encoding="utf-8")
-    return ar.run(ar.load_case(folder / "case.toml"), folder / "run")
+    return ar.run(ar.load_case(folder / "case.toml"), folder / "run", report=False)
 
 
 def test_radii_are_in_the_trajectory_and_the_topology(run: ar.Run) -> None:
@@ -124,7 +124,7 @@ def test_gsd_file_holds_what_the_run_does(run: ar.Run) -> None:
 @pytest.mark.slow
 def test_gsd_file_and_analysis_hold_the_contact_forces_of_the_last_frame(tmp_path: Path) -> None:
     """Five balls on each other: each is carried with its weight, by contacts with that of all that is above."""
-    run = ar.run("stack", tmp_path / "run", overrides={"run.gsd": True})
+    run = ar.run("stack", tmp_path / "run", overrides={"run.gsd": True}, report=False)
     model = run.case.build_model()
     weight = 9.81 * float(model.masses[0])
     with gsd_hoomd.open(str(write_gsd(run.folder))) as frames:
@@ -166,7 +166,7 @@ def test_freud_reads_the_spheres(run: ar.Run) -> None:
 
 @pytest.mark.slow
 def test_a_run_without_spheres_has_none_to_export(tmp_path: Path) -> None:
-    run = ar.run("double-pendulum", tmp_path / "run", overrides={"run.duration": "0.1 s"})
+    run = ar.run("double-pendulum", tmp_path / "run", overrides={"run.duration": "0.1 s"}, report=False)
     with h5py.File(run.folder / "trajectory.h5") as file:
         assert "spheres" not in file["articulon"] and "radius" not in file["particles/bodies"]
     with pytest.raises(ArticulonError, match="no contact spheres"):

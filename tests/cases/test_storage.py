@@ -542,11 +542,11 @@ write_checkpoint(folder, state(writer.frames))
 
 
 @pytest.mark.slow
-def test_a_run_killed_ten_times_at_random_opens_each_time_and_ends_with_the_same_bytes(tmp_path):
+def test_a_run_killed_six_times_at_random_opens_each_time_and_ends_with_the_same_bytes(tmp_path):
     write_topology(tmp_path / "topology.pdb", layout().body_names, np.zeros((N, 3)), [0, 0, 1], [(0, 1)])
     random = np.random.default_rng(20)
     reached = []
-    for _ in range(10):
+    for _ in range(6):
         arguments = [sys.executable, "-c", _ENDLESS, str(Path(__file__).parent), str(tmp_path), "1000000"]
         with subprocess.Popen(arguments, stdout=subprocess.PIPE) as process:
             assert process.stdout.readline() == b"ready\n"
@@ -567,7 +567,7 @@ def test_a_run_killed_ten_times_at_random_opens_each_time_and_ends_with_the_same
             assert note is None
             assert_state(arrays, int(arrays["frames"]))
             assert arrays["frames"] <= found
-    assert len(reached) >= 5
+    assert len(reached) >= 3
     last = max(reached) + 5
     for folder in (tmp_path, tmp_path / "unbroken"):
         folder.mkdir(exist_ok=True)

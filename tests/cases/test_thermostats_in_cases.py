@@ -61,7 +61,7 @@ def case_of(folder, overrides=None, text=CASE):
 @pytest.mark.slow
 @pytest.mark.parametrize("overrides", [{}, IMPLICIT], ids=["explicit", "split"])
 def test_a_run_shows_the_thermostat_and_what_it_conserves(tmp_path, overrides):
-    seen = ar.run(case_of(tmp_path, overrides), tmp_path / "run").observables
+    seen = ar.run(case_of(tmp_path, overrides), tmp_path / "run", report=False).observables
     assert np.ptp(seen["temperature_target"]) == 0.0
     assert seen["temperature_target"][0] == 1.5
     kinetic, kd, N, Q = seen["kinetic_energy"], 0.1, 9, 8.0

@@ -87,7 +87,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def done(file: Path) -> ar.Run:
-    return ar.run(ar.load_case(file), file.parent / "run")
+    return ar.run(ar.load_case(file), file.parent / "run", report=False)
 
 
 def test_a_case_of_particles_passes_its_checks(done: ar.Run) -> None:
@@ -192,7 +192,9 @@ def test_where_it_is_not_defined_no_configurational_temperature_is_given(
 def test_a_scaled_run_is_judged_by_its_positions(
     file: Path, scaling: dict[str, Any], verdict: str | None, note: str, tmp_path: Path
 ) -> None:
-    run = ar.run(ar.load_case(file, {"scaling": scaling, "checks": [], "run.duration": 12.0}), tmp_path / "run")
+    run = ar.run(
+        ar.load_case(file, {"scaling": scaling, "checks": [], "run.duration": 12.0}), tmp_path / "run", report=False
+    )
     found = run.summary["fidelity"]
     assert verdict is None or found["verdict"] == verdict
     assert found["premises"]["configuration"]["expected_over_target"] == pytest.approx(

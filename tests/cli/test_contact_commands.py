@@ -54,7 +54,12 @@ def test_analyse_needs_no_step(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_run_says_where_its_step_is_much_longer_than_recommended(tmp_path: Path) -> None:
-    run = ar.run("two-spheres", tmp_path / "run", overrides={"integrator.step": "5 us", "run.frames": 4, "checks": []})
+    run = ar.run(
+        "two-spheres",
+        tmp_path / "run",
+        overrides={"integrator.step": "5 us", "run.frames": 4, "checks": []},
+        report=False,
+    )
     (note,) = [note for note in run.summary["notes"] if note.startswith("contacts: the step")]
     assert "9.8 times the recommended one, 5.08e-07 s" in note and "takes 2 steps instead of 20" in note
 

@@ -166,7 +166,7 @@ def test_a_case_reads_its_file_and_marks_it(tmp_path):
     )
     assert np.array_equal(model.q0, direct.q0) and np.array_equal(model.u0, direct.u0)
     assert case.inferred == ar.lammps.inferred(direct)
-    run = ar.run(case, out=tmp_path / "run")
+    run = ar.run(case, out=tmp_path / "run", report=False)
     assert run.summary["status"] == "complete"
     ar.lammps.write_data(run.model, run.q[-1], run.u[-1], tmp_path / "end.data", like=tmp_path / "small.data")
     written(tmp_path / "small.data", SMALL.replace("7 0.3", "7 0.4"))

@@ -228,6 +228,7 @@ print(ar.forward_dynamics(model, model.q0, model.u0, solver="divide-and-conquer"
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_loads_everything_from_the_cache_starts_its_threads() -> None:
     """The second one at the latest has nothing to compile."""
     for _ in range(2):

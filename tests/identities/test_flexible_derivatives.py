@@ -1,6 +1,6 @@
 """Derivatives of the dynamics of flexible bodies: against differences, and against each other.
 
-Fourth-order differences with the step h err by h⁴ f⁽⁵⁾/30 and by rounding of f, some 1e-16 cond |f|/h. The first is
+Fourth-order differences with the step h err by h⁴ f⁽⁵⁾/30 and by rounding of f, some 1e-16 ``cond`` |f|/h. The first is
 measured: those with 2 h differ from them by 15 times their error.
 """
 

@@ -191,11 +191,13 @@ def _whole(node: ast.expr) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_whole_table_is_handed_on_only_from_what_kernels_take(path: Path) -> None:
+def test_a_whole_table_is_handed_on_only_from_what_kernels_take() -> None:
     """``kernel(model.forest, ...)`` would compile the kernel for read-only arrays, or be refused where it is compiled
     for one signature alone; ``kernel_tables(model).forest`` is what kernels take."""
-    assert handed_on(path.read_text(encoding="utf-8")) == []
+    paths = sorted(PACKAGE.rglob("*.py"))
+    found = {str(path.relative_to(PACKAGE)): handed_on(path.read_text(encoding="utf-8")) for path in paths}
+    assert len(found) > 500
+    assert {path: calls for path, calls in found.items() if calls} == {}
 
 
 @pytest.mark.parametrize(

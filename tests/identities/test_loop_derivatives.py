@@ -2,7 +2,8 @@
 
 A random mechanism's loops may hold each other's motion twice, so that only changes which the loops allow have a
 derivative: q and u are changed along the null space of J. That closes the loops to second order, and central
-differences see none of it. Fourth-order differences with the step h err by h⁴ and by rounding, some 1e-16 cond |u'|/h.
+differences see none of it. Fourth-order differences with the step h err by h⁴ and by rounding, some
+1e-16 ``cond`` |u'|/h.
 """
 
 from __future__ import annotations

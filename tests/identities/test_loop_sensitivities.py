@@ -211,6 +211,16 @@ def test_other_rules_are_refused_by_name(rule: str) -> None:
         ar.sensitivity(model, "kinetic_energy", "u", duration=DURATION, rule=rule, step=0.01)
 
 
+@pytest.mark.parametrize("rule", ["friction-implicit", "velocity-verlet", "overdamped"])
+def test_driven_joints_under_other_rules_are_refused_by_name(rule: str) -> None:
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("crank", mass=1.0, inertia=0.3, joint=ar.Revolute(axis=(0, 0, 1)))
+    builder.add_drive("crank", function=turning)
+    model = builder.build()
+    with pytest.raises(ar.ModelError, match=rf"runs of models with driven joints.*'{rule}'.*'rk4'"):
+        ar.sensitivity(model, "kinetic_energy", "u", duration=DURATION, rule=rule, step=0.01)
+
+
 @pytest.mark.parametrize("objective", ["kinetic_energy", "potential_energy", "crank-1.angle"])
 def test_keys_of_a_case_that_builds_loops_are_differences_of_cases_that_are_built_anew(objective: str) -> None:
     """By a length that all bars and the places of the loops on them share, with the state that the builder closes."""

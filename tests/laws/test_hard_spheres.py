@@ -23,7 +23,7 @@ def pair(restitution: float, masses: tuple[float, float] = (1.0, 3.0)) -> Sphere
 
 
 def test_momentum_and_energy_of_an_elastic_gas_are_kept_to_rounding() -> None:
-    """A random walk of roundings: √impacts eps of what one impact exchanges."""
+    """A random walk of roundings: √impacts ε of what one impact exchanges."""
     start = lattice_gas(5, 0.3)
     energy, momentum = float((start.velocities**2).sum()), start.velocities.sum(axis=0)
     found = start.gas.advance(start.positions, start.velocities, 20.0)

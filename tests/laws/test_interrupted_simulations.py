@@ -107,10 +107,9 @@ def test_the_frames_that_were_taken_are_kept() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chunks", [0, 1, 4])
 @pytest.mark.parametrize(
-    "name",
-    ["error-controlled steps", "noise, by error", "noise, fixed", "grains", "joints that lock", "SciPy", "loops"],
+    ("name", "chunks"),
+    [*((name, 1) for name in SOME), *((name, chunks) for name in ("noise, by error", "grains") for chunks in (0, 4))],
 )
 def test_an_interrupted_simulation_is_resumed_to_the_bits_of_an_unbroken_one(
     name: str, chunks: int, monkeypatch: pytest.MonkeyPatch

@@ -162,7 +162,7 @@ duration = 2.0
 frames = 4
 """
     )
-    results = ar.run(ar.load_case(tmp_path / "case.toml"), tmp_path / "run")
+    results = ar.run(ar.load_case(tmp_path / "case.toml"), tmp_path / "run", report=False)
     assert results.u[-1, 0] == pytest.approx(3.0 - np.exp(-4.0 * (2.0 - 0.5)), rel=CLOSE)
     assert results.summary["conservative_works"]["external"]["error"] is None
     assert results.summary["energy_balance_error_relative"] < CLOSE

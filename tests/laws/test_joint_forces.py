@@ -352,7 +352,7 @@ frames = 4
 """
     )
     case = ar.load_case(tmp_path / "case.toml", allow_code=True)
-    results = ar.run(case, tmp_path / "run")
+    results = ar.run(case, tmp_path / "run", report=False)
     # Against damping and friction of the size 1 the torque 4 spins it up to (4 − 1)/0.5 in a time of one.
     assert results.u[-1, 0] == pytest.approx(6.0 * (1.0 - np.exp(-2.0)), rel=2e-3)
     assert results.summary["conservative_works"]["external"]["error"] is None

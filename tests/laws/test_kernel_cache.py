@@ -281,9 +281,8 @@ print(*kept())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", ["index", "kernel"])
-def test_what_is_damaged_is_compiled_again_and_said(tmp_path: Path, shared_cache: Path, what: str) -> None:
-    """What one run needs is copied from the cache of all, and one kernel is damaged."""
+def test_what_is_damaged_is_compiled_again_and_said(tmp_path: Path, shared_cache: Path) -> None:
+    """What one run needs is copied from the cache of all, and one kernel is damaged: its index, and then its code."""
     cache = tmp_path / "cache"
 
     def ran(cache: Path) -> list[str]:
@@ -296,10 +295,11 @@ def test_what_is_damaged_is_compiled_again_and_said(tmp_path: Path, shared_cache
     assert first[2] == "[]"
     copy_kept(first[3].split(), shared_cache, cache)
     index = cache / first[1]
-    victim = index if what == "index" else next(index.parent.glob(f"{index.stem}*.nbc"))
-    victim.write_bytes(victim.read_bytes()[:100])
-    second = ran(cache)
-    assert second[0] == first[0] and "advance is damaged" in second[2]
+    for kind in ("nbi", "nbc"):
+        victim = next(index.parent.glob(f"{index.stem}*.{kind}"))
+        victim.write_bytes(victim.read_bytes()[:100])
+        again = ran(cache)
+        assert again[0] == first[0] and "advance is damaged" in again[2], kind
     assert ran(cache)[2] == "[]"
 
 

@@ -98,7 +98,7 @@ def test_a_held_ball_swings_at_the_frequencies_of_its_springs() -> None:
 
 
 def test_a_coarse_model_has_the_energy_and_the_forces_of_the_fine_one() -> None:
-    """On what still moves: the restraint of a merged body goes on on the body that carries it."""
+    """On what still moves: the restraint of a merged body stays on the body that carries it."""
     model = tree(held(bodies=("*",), stiffness=(1.0, 2.0, 3.0)))
     coarse, merging = locked_model(model, model.q0, ["arm"])
     assert ar.potential_energy(coarse, coarse.q0) == pytest.approx(ar.potential_energy(model, model.q0), rel=1e-13)

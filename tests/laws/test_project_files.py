@@ -57,4 +57,4 @@ def test_what_contributors_are_told_is_there() -> None:
         assert found["name"]
         assert all(part["type"] in ("textarea", "input", "markdown") for part in found["body"])
     hooks = yaml.safe_load(read(".pre-commit-config.yaml"))["repos"][0]["hooks"]
-    assert [hook["id"] for hook in hooks] == ["ruff-check", "ruff-format", "mypy"]
+    assert [hook["id"] for hook in hooks] == ["ruff-check", "ruff-format", "mypy", "prose"]

@@ -60,7 +60,7 @@ def test_a_simulation_has_the_bits_of_the_case(tmp_path: Path, policy: str) -> N
     if policy == "smooth-adaptive":
         settings["width"] = 0.004
     case = case_of(tmp_path, CHAIN, {**SHORT, "scaling": {"policy": policy, **settings}})
-    done = ar.run(case, tmp_path / "run")
+    done = ar.run(case, tmp_path / "run", report=False)
     run = simulated(case.build_model(), case.scaling)
     assert np.array_equal(run.q, done.q) and np.array_equal(run.u, done.u)
 

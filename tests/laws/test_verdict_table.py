@@ -1,4 +1,4 @@
-"""The short table of verdicts: twenty known problems and twenty random ones, each beside its unscaled run.
+"""The short table of verdicts: twenty known problems and ten random ones, each beside its unscaled run.
 
 The long one, with a hundred and sixty random problems, is ``python -m validation.verdicts``.
 """
@@ -13,7 +13,7 @@ from validation.verdict_known import KNOWN
 from validation.verdict_problems import random_problems
 from validation.verdicts import rows
 
-SEED, COUNT = 710_000, 20
+SEED, COUNT = 710_000, 10
 
 
 @pytest.mark.slow

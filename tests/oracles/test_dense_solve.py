@@ -17,6 +17,7 @@ from tests.support import bounds
 from tests.support.random_models import (
     CHAIN_KINDS,
     CHAIN_SHAPES,
+    SOLVED_CHAINS,
     Description,
     Situation,
     chain,
@@ -35,7 +36,6 @@ every_chain = pytest.mark.parametrize(
     ("joints", "shape"), [(joints, shape) for joints in CHAIN_KINDS for shape in CHAIN_SHAPES]
 )
 every_length = pytest.mark.parametrize("n", [10, 30, 100, 300, 1000])
-solved_lengths = pytest.mark.parametrize("n", [10, 30, 100, 300, pytest.param(1000, marks=pytest.mark.slow)])
 
 
 @functools.cache
@@ -53,19 +53,9 @@ def relative_backward_error(model: Any, s: Situation, reference: Reference, udot
 
 
 @pytest.mark.slow
-@every_length
-@every_chain
-def test_backward_error_of_forward_dynamics_on_chains(joints: str, shape: str, n: int) -> None:
-    _, s, model, reference = case(joints, shape, n)
-    udot = ar.forward_dynamics(model, s.q, s.u, tau=s.tau, wrenches=s.wrenches, gravity=s.gravity)
-    assert relative_backward_error(model, s, reference, udot) <= 1
-
-
-@pytest.mark.slow
-@solved_lengths
-@every_chain
-def test_forward_errors_on_chains(joints: str, shape: str, n: int) -> None:
-    """In motion, and from rest with joint forces alone, by one mass matrix.
+@pytest.mark.parametrize(("joints", "shape", "n"), SOLVED_CHAINS)
+def test_forward_errors_on_chains_at_rest(joints: str, shape: str, n: int) -> None:
+    """Under joint forces alone; in motion, test_solvers.py has both errors of every solver on the same chains.
 
     With no bias, nothing large hides an error: |M udot − tau| ≤ 10 ε (|M| |udot| + |tau|), by component.
 
@@ -74,18 +64,13 @@ def test_forward_errors_on_chains(joints: str, shape: str, n: int) -> None:
     """
     description, s, model, reference = case(joints, shape, n)
     matrix = reference.mass_matrix(s.q)
-    udot = ar.forward_dynamics(model, s.q, s.u, tau=s.tau, wrenches=s.wrenches, gravity=s.gravity)
-    load = s.tau.astype(EXTENDED) - reference.bias(s.q, s.u, s.wrenches, s.gravity)
-    expected, condition = dense_solve(matrix, load)
-    assert norm(udot - expected) <= bounds.forward(condition, expected), "in motion"
-
     still = np.zeros(description.nu)
     udot = ar.forward_dynamics(model, s.q, still, tau=s.tau)
     residual = reference.inverse_dynamics(s.q, still, udot) - s.tau
     sizes = np.abs(matrix) @ np.abs(udot) + np.abs(s.tau)
     assert norm(residual) <= 10 * bounds.EPS * norm(sizes)
     expected, condition = dense_solve(matrix, s.tau.astype(EXTENDED) - reference.bias(s.q, still))
-    assert norm(udot - expected) <= bounds.forward(condition, expected), "from rest"
+    assert norm(udot - expected) <= bounds.forward(condition, expected)
 
 
 @every_length

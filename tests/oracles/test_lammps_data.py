@@ -174,7 +174,7 @@ def test_lammps_reads_the_file_of_a_model_that_was_not_read_from_one(tmp_path):
         "improper_style none",
     )
     found, peer = lammps_terms(file, styles=styles), lammps_terms(path)
-    # What is cvff in the file is a dihedral in the model.
+    # What is `cvff` in the file is a dihedral in the model.
     assert found["edihed"] == pytest.approx(peer["edihed"] + peer["eimp"], rel=BOUND)
     for name in ("evdwl", "eangle"):
         assert found[name] == pytest.approx(peer[name], rel=BOUND)

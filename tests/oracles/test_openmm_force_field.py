@@ -30,9 +30,14 @@ BONDED = {
     "CustomBondForce": "listed-pairs",
 }
 QUICK = (("helix", "amber14", 1.0), ("trpzip2", "amber14", None), ("helix", "charmm36", None))
+LONG = (("adenylate kinase", "amber14", None), ("adenylate kinase", "charmm36", 1.0))
+"""The protein takes ten seconds each time: every force field and every cutoff once."""
 CASES = [
-    pytest.param(*case, marks=[] if case in QUICK else [pytest.mark.slow])
-    for case in product(TURN, ("amber14", "charmm36"), (None, 1.0))
+    *(
+        pytest.param(*case, marks=[] if case in QUICK else [pytest.mark.slow])
+        for case in product(("helix", "trpzip2"), ("amber14", "charmm36"), (None, 1.0))
+    ),
+    *(pytest.param(*case, marks=pytest.mark.slow) for case in LONG),
 ]
 
 

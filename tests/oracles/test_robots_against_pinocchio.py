@@ -1,4 +1,4 @@
-"""Robots in URDF files against Pinocchio, which reads them by urdfdom: arms, quadrupeds, humanoids and a hand."""
+"""Robots in URDF files against Pinocchio, which reads them by ``urdfdom``: arms, quadrupeds, humanoids and a hand."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from tests.support import bounds
 from tests.support.loop_models import SOLVERS
 from tests.support.random_models import (
     CHAIN_KINDS,
-    CHAIN_SHAPES,
     KINDS,
+    SOLVED_CHAINS,
     Situation,
     chain,
     random_forest,
@@ -37,11 +37,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 every_solver = pytest.mark.parametrize("solver", SOLVERS)
-every_chain = pytest.mark.parametrize(
-    ("joints", "shape"), [(joints, shape) for joints in CHAIN_KINDS for shape in CHAIN_SHAPES]
-)
-LONG = [pytest.param(n, marks=pytest.mark.slow) for n in (300, 1000)]
-every_length = pytest.mark.parametrize("n", [10, 30, 100, *LONG])
 
 
 class Case:
@@ -92,8 +87,7 @@ def chain_case(joints: str, shape: str, n: int) -> Case:
 
 
 @pytest.mark.slow
-@every_length
-@every_chain
+@pytest.mark.parametrize(("joints", "shape", "n"), SOLVED_CHAINS)
 def test_errors_on_chains(joints: str, shape: str, n: int) -> None:
     """Forward and backward, of every solver: the truth takes longer than all of them."""
     case = chain_case(joints, shape, n)

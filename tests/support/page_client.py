@@ -65,7 +65,7 @@ class PageClient:
             except TimeoutError:
                 continue
             assert isinstance(packet, bytes)
-            for message in _messages(packet):
+            for message in messages_of(packet):
                 self._take(message)
 
     def _take(self, message: dict[str, Any]) -> None:
@@ -125,7 +125,7 @@ class PageClient:
         self.socket.send(msgspec.msgpack.encode(message))
 
 
-def _messages(packet: bytes) -> list[dict[str, Any]]:
+def messages_of(packet: bytes) -> list[dict[str, Any]]:
     """The messages of a packet, their arrays in place."""
     packed = int.from_bytes(packet[8:16], "little")
     content = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(packet[16 : 16 + packed]))

@@ -69,7 +69,7 @@ def coulomb(product_of_charges: np.ndarray | float) -> Potential:
 
 
 def damped_coulomb(product_of_charges: np.ndarray | float, alpha: float) -> Potential:
-    """Qq erfc(αr)/r."""
+    """``Qq erfc(αr)/r``."""
 
     def law(r: np.ndarray) -> Triple:
         qq = product_of_charges

@@ -167,6 +167,15 @@ CHAIN_KINDS: dict[str, tuple[str, ...]] = {
 }
 CHAIN_SHAPES = ("straight", "coiled", "nearly-straight")
 
+SOLVED_CHAINS = [
+    *((joints, shape, n) for n in (10, 30, 100, 300) for joints in CHAIN_KINDS for shape in CHAIN_SHAPES),
+    ("revolute", "coiled", 1000),
+    ("spherical", "nearly-straight", 1000),
+    ("mixed", "straight", 1000),
+]
+"""Chains for which a dense matrix is solved in extended precision. That of a thousand bodies takes seconds, so that
+each joint and each shape come once."""
+
 
 def chain(rng: np.random.Generator, n: int, joints: str, shape: str) -> tuple[Description, np.ndarray]:
     """An unbranched chain of n links of unit length along x, and the coordinates that give it its shape.

@@ -239,13 +239,13 @@ def goes_on_after_kills(
     """Runs a case to its end, and again once for each of so many seconds after which it is killed and resumed, and
     asserts that all have the same bits; returns the first. ``look`` is given the folder of what was killed.
 
-    The first two are killed in new processes, and the others in copies of this one, which need no time to get ready.
+    The first is killed in a new process, and the others in copies of this one, which need no time to get ready.
     A run that has ended by then, on a fast machine, is run again and killed after half of the time.
     """
     case, unbroken = case_of(folder, text), folder / "unbroken"
     whole = ar.run(case, unbroken, report=False)
     for number, after in enumerate(seconds):
-        in_new_process = number < 2 or not hasattr(os, "fork")
+        in_new_process = number < 1 or not hasattr(os, "fork")
         for halvings in range(8):
             broken = folder / f"broken{number}-{halvings}"
             if in_new_process:

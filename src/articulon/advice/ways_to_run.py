@@ -185,7 +185,7 @@ def _scaled_by(subject: Subject, rule: str, a2: float) -> Way:
 
 
 def adaptive(subject: Subject) -> Way | None:
-    """Option with the joints and modes that the case itself allows to lock; None if it has none."""
+    """Option in which the joints and modes that the case names lock; None if it names none."""
     case = subject.case
     if case.adaptive is None:
         return None

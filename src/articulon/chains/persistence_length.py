@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from articulon.chains.chain_sizes import batches, bond_vectors
 from articulon.chains.chain_table import Chains
@@ -87,5 +87,5 @@ def exponential_fit(correlation: np.ndarray, bond: float) -> float:
     def slope(c: float) -> float:
         return float((n * c ** (n - 1.0) * (c**n - values)).sum())
 
-    c = brentq(slope, 0.0, 1.0, xtol=1e-15, rtol=4 * np.finfo(float).eps)
+    c = scipy.optimize.brentq(slope, 0.0, 1.0, xtol=1e-15, rtol=4 * np.finfo(float).eps)
     return float(-bond / np.log(c)) if 0.0 < c < 1.0 else float("nan")

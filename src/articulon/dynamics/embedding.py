@@ -13,7 +13,7 @@ equation that the recursion leaves for each joint, with M the link's articulated
 the angular accelerations in other variables, whichever parameter is dependent. At the end of a step the dependent
 parameter and its rate follow from the others too, so that the constraint holds to rounding without renormalisation. A
 is singular where e_p = 0. The dependent parameter is therefore switched when another has become twice as large
-(Haghshenas-Jaryani and Bowling 2013 choose by conditioning), so that |e_p| > 1/4 and no entry of A exceeds 4.
+(Haghshenas-Jaryani and Bowling 2013 choose by conditioning), so that |e_p| > 1/4 and no entry of A is above 4.
 """
 
 import math

@@ -50,7 +50,7 @@ column = _dispatcher("column")
 eliminate = _dispatcher("eliminate")
 accelerate = _dispatcher("accelerate")
 rates = _dispatcher("rates")
-"""rates(kind, q, k, u, j, qdot): q' at the joint's first coordinate k and first speed j."""
+"""``rates(kind, q, k, u, j, qdot)``: q' at the joint's first coordinate k and first speed j."""
 drift = _dispatcher("drift")
 """drift(kind, q, k, u, j, time): moves the joint for ``time`` at constant speeds."""
 

@@ -15,7 +15,7 @@ from articulon.algebra.vectors import (
 )
 from articulon.dynamics.by_forest import by_forest
 from articulon.dynamics.kinematics import move, place
-from articulon.kernels import kernel
+from articulon.kernels import jit, kernel
 from articulon.passes import pass_of
 
 
@@ -47,6 +47,15 @@ def link_momentum(forest, ws, i):
     h = apply(R, load(forest.moment, i))
     p = add(scale(forest.mass[i], v), cross(w, h))
     return p, add(apply(R, symmetric_apply(load_symmetric(forest.inertia, i), apply_t(R, w))), cross(h, v))
+
+
+@jit
+def rotor_energy(armature, u):
+    """Kinetic energy ½ Σ a u² of armatures (nu,)."""
+    total = 0.0
+    for k in range(armature.size):
+        total += 0.5 * armature[k] * u[k] * u[k]
+    return total
 
 
 @kernel

@@ -249,11 +249,14 @@ def body_poses(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def check_turns(model: Model, coordinates: np.ndarray) -> None:
     """Raises ModelError, naming the row, for Euler parameters in (states, nq) that are all zero and so no rotation."""
-    for start, link in zip(*model.euler_parameters, strict=True):
-        none = np.flatnonzero(~coordinates[:, start : start + 4].any(axis=1))
-        if none.size:
-            body, row = model.names[int(model.head[link])], f"row {none[0]}: " if len(coordinates) > 1 else ""
-            raise ModelError(f"q: {row}the Euler parameters of body '{body}' are all zero, which is no rotation")
+    starts, links = model.euler_parameters
+    turned = np.zeros((len(coordinates), len(starts)), dtype=bool)
+    for part in range(4):
+        turned |= coordinates[:, starts + part] != 0.0
+    if not turned.all():
+        number, at = np.argwhere(~turned.T)[0]
+        body, row = model.names[int(model.head[links[number]])], f"row {at}: " if len(coordinates) > 1 else ""
+        raise ModelError(f"q: {row}the Euler parameters of body '{body}' are all zero, which is no rotation")
 
 
 def _many(model: Model, which: Definition, found: Rows, gravity: Any = 0.0) -> tuple[np.ndarray, ...]:

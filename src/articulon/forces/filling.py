@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from articulon.dynamics.kinetic_energies import rotor_energy
 from articulon.forces.base import At
 from articulon.forces.channel_forces import ChannelForces
 from articulon.forces.evaluation_tables import ModelTables
@@ -100,9 +101,7 @@ def fill_thermostat(forest, bath, time, ws, variables, wrench):
 def fill_thermostat_with_rotors(forest, bath, time, ws, armature, u, variables, wrench, joint):
     """Add the forces of a thermostat that is an equation of motion, also on the armatures of joints (nu,), and compute
     the rates of its variables (2, variables)."""
-    energy = 0.0
-    for k in range(armature.size):
-        energy += 0.5 * armature[k] * u[k] * u[k]
+    energy = rotor_energy(armature, u)
     thermostat_wrenches(forest, bath, time[0], ws, energy, variables[0], wrench, variables[1])
     thermostat_on_rotors(bath, armature, u, variables[0], variables[1], joint)
 

@@ -12,6 +12,7 @@ from numba import types
 from articulon.barostats.base import ActingBarostat
 from articulon.forces.capacity import with_capacity
 from articulon.forces.evaluation import Evaluator
+from articulon.integrate.glances import Glances
 from articulon.integrate.lag_groups import check_followed, followed_groups
 from articulon.integrate.lag_tracking import Followed, memory_size
 from articulon.integrate.law_inputs import law_inputs
@@ -69,6 +70,10 @@ class Driver:
     """Length of the steps, where all are equal [time]."""
     overhead: float = 0.0
     """Time that the latest chunk spent outside its steps, to load the state and to store it [s]."""
+    can_glance: ClassVar[bool] = False
+    """Whether ``glances`` are shown."""
+    glances: Glances | None = None
+    """Shows the bodies between steps of a chunk; None if nobody looks. May be replaced between chunks."""
     kernel: Any = None
     """The compiled kernel of the steps, for arguments of the types that it was compiled for."""
     barostat: ActingBarostat | None = None

@@ -121,8 +121,6 @@ def add_drives(driving, half, u, udot, tau, diagonal):
 @jit
 def note_resistance(driving, other, tau, diagonal, armature, udot):
     """Compute A u' − f of a solution, into ``resisted``."""
-    if driving is None:
-        return
     for k in range(udot.size):
         driving.resisted[k] = tau[k] - other[k] - (diagonal[k] - armature[k]) * udot[k]
 
@@ -130,8 +128,6 @@ def note_resistance(driving, other, tau, diagonal, armature, udot):
 @jit
 def begin_search(driving, udot):
     """Begin a line search along the latest Newton iteration, before A u' − f of its end is noted."""
-    if driving is None:
-        return
     copy_into(driving.steps[0], driving.resisted)
     copy_into(driving.found, udot)
 
@@ -139,8 +135,6 @@ def begin_search(driving, udot):
 @jit
 def go_along(driving, part, udot):
     """Set u' and A u' − f at a fraction of the Newton iteration."""
-    if driving is None:
-        return
     for k in range(udot.size):
         udot[k] = driving.before[k] + part * (driving.found[k] - driving.before[k])
         driving.resisted[k] = (1.0 - part) * driving.steps[0, k] + part * driving.steps[1, k]
@@ -149,8 +143,6 @@ def go_along(driving, part, udot):
 @jit
 def rises(driving, coefficient, half, u, udot):
     """Whether the function to be minimised increases along the iteration at u'."""
-    if driving is None:
-        return False
     find_resistance(driving, coefficient, half, u, udot)
     total, size = 0.0, 0.0
     for k in range(u.size):
@@ -163,8 +155,6 @@ def rises(driving, coefficient, half, u, udot):
 @jit
 def differs(driving, coefficient, half, u, udot):
     """Whether the resistance differs from the one with which u' was computed."""
-    if driving is None:
-        return False
     find_resistance(driving, coefficient, half, u, udot)
     found = False
     for k in range(u.size):

@@ -21,6 +21,7 @@ import numpy as np
 from articulon.algebra.vectors import add, apply_t, cross, load, load_from, load_matrix
 from articulon.dynamics import joints
 from articulon.dynamics.armatures import open_solution
+from articulon.dynamics.kinetic_energies import rotor_energy
 from articulon.forces.evaluation_tables import ModelTables
 from articulon.integrate.friction_implicit_scratch import Scratch
 from articulon.model import Forest, Model, Workspace
@@ -75,15 +76,13 @@ def keep_rotors(forest, ws, turning, armature, tau, pushed):
 @pass_of
 def add_rotor_energy(armature, u, kinetic):
     """Add ½ Σ a u² to a kinetic energy (1,)."""
-    for k in range(armature.size):
-        kinetic[0] += 0.5 * armature[k] * u[k] * u[k]
+    kinetic[0] += rotor_energy(armature, u)
 
 
 @pass_of
 def book_rotors(armature, u, work, sign):
     """Add ½ Σ a u², times a sign, to the work of a thermostat."""
-    for k in range(armature.size):
-        work[THERMOSTAT] += 0.5 * sign * armature[k] * u[k] * u[k]
+    work[THERMOSTAT] += sign * rotor_energy(armature, u)
 
 
 @pass_of

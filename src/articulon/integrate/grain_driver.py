@@ -7,7 +7,7 @@ import numba
 import numpy as np
 
 from articulon.forces.capacity import with_capacity
-from articulon.forces.contact.contact_columns import COUNTS
+from articulon.forces.contact.contact_columns import COUNTS, MOTION
 from articulon.forces.contact.contact_engine import Contacts
 from articulon.forces.contact.materials import Contact
 from articulon.forces.contact.wall_faults import wall_fault
@@ -17,7 +17,7 @@ from articulon.forces.sites.cells import OVERFLOW
 from articulon.forces.stokes_drag import StokesDrag, drag_table
 from articulon.integrate import grain_passes, grain_verlet
 from articulon.integrate.fixed_steps import ArrayDriver
-from articulon.integrate.grain_columns import GRAIN_ASK, GRAIN_DRAG
+from articulon.integrate.grain_columns import GRAIN_ASK, GRAIN_DRAG, GRAIN_PLACE, GRAIN_ROW, GROUP
 from articulon.integrate.grain_passes import PASS
 from articulon.integrate.grain_states import history_size, state_passes
 from articulon.integrate.grain_sweep import sweep_kernel
@@ -64,6 +64,8 @@ def _isotropic(inertias: np.ndarray) -> bool:
 
 class GrainDriver(ArrayDriver):
     """Driver of velocity Verlet for grains, on plain arrays."""
+
+    can_glance = True
 
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
@@ -142,10 +144,9 @@ class GrainDriver(ArrayDriver):
                 if self._capacity_exceeded():
                     return None
             stepping = perf_counter()
-            self.taken[:] = steps, 0
-            step()
+            status = self._take_steps(step, steps, counters, clock)
             stepping = perf_counter() - stepping
-            return None if self.taken[1] == CAPACITY_EXCEEDED else int(self.taken[1])
+            return None if status == CAPACITY_EXCEEDED else status
 
         status = with_capacity(attempt, contacts.grow)
         self.last = int(counters[STEPS])
@@ -157,7 +158,40 @@ class GrainDriver(ArrayDriver):
         self.overhead = perf_counter() - began - stepping
         return REACHED
 
+    def _take_steps(self, step: Program, steps: int, counters: np.ndarray, clock: np.ndarray) -> int:
+        """Take the steps of a chunk, and show the grains between them if somebody looks; return the status."""
+        left, glances = steps, self.glances
+        while True:
+            part = left if glances is None else glances.part(left)
+            self.taken[:], began = (part, 0), perf_counter()
+            step()
+            status, left = int(self.taken[1]), left - part
+            if glances is None or status != REACHED or left == 0:
+                return status
+            glances.took(part, perf_counter() - began)
+            glances.show(float(clock[0]), int(counters[STEPS]), self.poses)
+
+    def poses(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the places [length] (grains, 3) and Euler parameters (grains, 4) between two steps, in the order of
+        the model."""
+        grains, system = self.grains, self.contacts.system
+        n, order = len(grains.line), system.particles.order
+        if grains.place.size:
+            now = in_columns(grains.place, GRAIN_PLACE.width, GRAIN_PLACE.place, 3)
+        else:
+            now = system.spheres.motion[:, MOTION.position : MOTION.position + 3]
+        places, turns = np.empty((n, 3)), np.empty((n, 4))
+        places[order[:n]] = now[:n]
+        turns[order[:n]] = in_columns(grains.row, GRAIN_ROW.width, GRAIN_ROW.turn, 4)[:n]
+        return places, turns
+
     def _capacity_exceeded(self) -> bool:
         system = self.contacts.system
         candidates, walls = system.candidates.counts, system.walls.counts
         return bool(system.particles.counts[OVERFLOW] or candidates[COUNTS.exceeded] or walls[COUNTS.exceeded])
+
+
+def in_columns(grouped: np.ndarray, width: int, first: int, count: int) -> np.ndarray:
+    """Return some columns of a table in groups (see ``grain_passes.at``), shape (places, count)."""
+    groups = grouped.reshape(-1, width, GROUP)[:, first : first + count]
+    return np.moveaxis(groups, 1, 2).reshape(-1, count)

@@ -9,8 +9,7 @@ hydrogens, and are not chains either.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from articulon.lammps.molecule_images import partners
 
@@ -55,8 +54,8 @@ def bonded_chains(bonds: np.ndarray, count: int) -> BondedChains:
     """Find the chains among ``count`` atoms with bonds between pairs of them, shape (bonds, 2); duplicate bonds count
     once."""
     pairs = np.unique(np.sort(bonds.reshape(-1, 2), axis=1), axis=0)
-    graph = coo_array((np.ones(len(pairs)), pairs.T), shape=(count, count))
-    molecules, owner = connected_components(graph, directed=False)
+    graph = scipy.sparse.coo_array((np.ones(len(pairs)), pairs.T), shape=(count, count))
+    molecules, owner = scipy.sparse.csgraph.connected_components(graph, directed=False)
     degree = np.bincount(pairs.ravel(), minlength=count)
     atoms = np.bincount(owner, minlength=molecules)
     edges = np.bincount(owner[pairs[:, 0]], minlength=molecules)

@@ -192,7 +192,7 @@ class _Header:
             raise fault(
                 self.path,
                 line,
-                "general triclinic boxes are not supported; have LAMMPS write the file in its own axes, with xlo xhi "
+                "general triclinic boxes are not supported; have LAMMPS write the file in its own axes, with 'xlo xhi' "
                 "... and xy xz yz (write_data without 'triclinic/general')",
             )
         else:

@@ -3,8 +3,7 @@
 from collections import deque
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 
 def nearest(displacements: np.ndarray, edges: np.ndarray, periodic: np.ndarray) -> np.ndarray:
@@ -46,8 +45,8 @@ def joined_pieces(
     found = along_bonds(positions, bonds, edges, periodic)
     if not len(pairs):
         return found
-    graph = coo_array((np.ones(len(bonds)), (bonds[:, 0], bonds[:, 1])), shape=(len(positions),) * 2)
-    piece = connected_components(graph, directed=False)[1]
+    graph = scipy.sparse.coo_array((np.ones(len(bonds)), (bonds[:, 0], bonds[:, 1])), shape=(len(positions),) * 2)
+    piece = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
     for i, j in pairs.tolist():
         if piece[i] != piece[j]:
             moved = piece == piece[j]

@@ -22,7 +22,8 @@ class Surface(NamedTuple):
     triangles: np.ndarray
     """Vertex indices of each triangle, with consistent orientation, shape (triangles, 3)."""
     edges: np.ndarray
-    """Numbers of the edges ab, bc and ca of each triangle; each is shared by two triangles, shape (triangles, 3)."""
+    """Numbers of the edges ``ab``, ``bc`` and ``ca`` of each triangle; each is shared by two triangles, shape
+    (triangles, 3)."""
 
     @property
     def volume(self) -> float:

@@ -60,7 +60,7 @@ def fit(
         A case, its name, or its file; its ``[fit]`` section defines the fit, unless arguments override it.
     data
         The measurements: ``{"time": (n,), "rod.angle": (n,), ...}``, columns of a data frame, or a file of
-        comma-separated values with such a heading, in the units of the case; nan, or an empty cell, marks a missing
+        comma-separated values with such a heading, in the units of the case; ``nan``, or an empty cell, marks a missing
         value. Without data here or in the case, the case's own run is measured with its ``errors``, and the fit shows
         whether its values can be recovered.
     parameters

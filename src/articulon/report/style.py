@@ -1,7 +1,6 @@
 """Style of all figures: one palette, one font size, axes with units.
 
-The colours of Okabe and Ito (2008) can be told apart with all common types of colour vision. A channel has the same
-colour and dashes in every figure, so that it can be recognised in grey as well.
+A channel has the same colour and dashes in every figure, so that it can be recognised in grey as well.
 """
 
 from __future__ import annotations
@@ -19,11 +18,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
 
 from articulon.report.beside import beside
+from articulon.report.palette import BLACK, BLUE, GREEN, GREY, OLIVE, ORANGE, PURPLE, SKY, VERMILION
 from articulon.units import UnitSystem
-
-BLACK, GREY = "#1a1a1a", "#8c8c8c"
-BLUE, VERMILION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
-ORANGE, SKY, OLIVE = "#e69f00", "#56b4e9", "#7d7400"
 
 WIDTH = 6.6
 """Width of a figure [inch]: two columns of a journal."""
@@ -72,7 +68,7 @@ RC: Any = {
     "figure.facecolor": "white",
     "axes.facecolor": "white",
     "savefig.facecolor": "white",
-    # A matplotlibrc in the working folder could otherwise make LaTeX process names of a case.
+    # A `matplotlibrc` in the working folder could otherwise make LaTeX process names of a case.
     "text.usetex": False,
 }
 

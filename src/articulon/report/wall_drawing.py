@@ -14,6 +14,7 @@ from articulon.forces.contact.walls import WallPart, parts_of
 from articulon.report import style
 from articulon.report.readable_numbers import Scale
 from articulon.report.view import View
+from articulon.report.wall_poses import wall_pose
 
 EDGE_ON = 1e-6
 """Sine of the largest angle to the line of sight at which a wall is drawn as a line."""
@@ -79,18 +80,6 @@ def draw_walls(axes: Axes, view: View, seen: tuple[int, int, int], depth: float,
 def _walls(view: View) -> list[WallPart]:
     law = contact_of(view.model)
     return [] if law is None else parts_of(law.walls, view.model, "walls")
-
-
-def wall_pose(wall: WallPart, time: float) -> tuple[np.ndarray, np.ndarray]:
-    """Position (3,) and rotation (3, 3) of a wall at a time: p + v t + A sin(2π f t), rotated by ω t."""
-    point, velocity, amplitude, turning = wall.motion[:12].reshape(4, 3)
-    place = point + velocity * time + amplitude * np.sin(wall.motion[12] * time)
-    speed = float(np.linalg.norm(turning))
-    if speed == 0.0:
-        return place, np.eye(3)
-    n = turning / speed
-    cross = np.array([[0.0, -n[2], n[1]], [n[2], 0.0, -n[0]], [-n[1], n[0], 0.0]])
-    return place, np.eye(3) + np.sin(speed * time) * cross + (1.0 - np.cos(speed * time)) * cross @ cross
 
 
 def _cut(corners: np.ndarray, seen: tuple[int, int, int], depth: float) -> np.ndarray:

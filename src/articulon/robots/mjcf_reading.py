@@ -296,7 +296,7 @@ class _Reading:
             )
         if any(body.friction for body in bodies):
             lines.append(
-                f"frictionloss is Coulomb friction, rounded off below {FADING:g} rad/s or m/s (joint-friction)"
+                f"'frictionloss' is Coulomb friction, rounded off below {FADING:g} rad/s or m/s (joint-friction)"
             )
         if self.robot.loops:
             lines.append(

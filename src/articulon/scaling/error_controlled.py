@@ -91,7 +91,7 @@ class ErrorControlled(ScalingPolicy):
     a2 falls, and that of the motion with the largest lag while it rises. ``bounds`` determines the allowed lag. Both
     choices keep D below the tolerance times the time since the start if the forces change little within τ/a2, as for
     bodies that approach from afar: the first bounds the sum, the second the lag at every time, which costs about twice
-    as much in that case and also keeps speeds within the tolerance. For joints within trees the sum is bounded. **A
+    as much in that case and keeps speeds within the tolerance. For joints within trees the sum is bounded. **A
     force that sets in faster is followed with a delay:** a body that has long drifted under a steady force has a memory
     of up to τ/a2 = τ + t/2, so that a sudden force, such as a step at some position, can cost several per cent of t at
     any tolerance. This cannot be predicted; the fidelity report of the run shows it.

@@ -15,7 +15,7 @@ to e is −½ μ ω, and the one with respect to ω is the vector part of ½ ē 
 in its frame, so a derivative t in the tangent space of q becomes 2 e t/|e|² with respect to e.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -58,6 +58,7 @@ from articulon.model.state import DAMPING, STOCHASTIC
 from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.acting_forces import ALL, Acting
 from articulon.sensitivities.frame_derivatives import frame_adjoint, frame_power_adjoint
+from articulon.sensitivities.mode_coordinates import finish_modes
 from articulon.sensitivities.noise_derivatives import noise_adjoint
 from articulon.sensitivities.row_derivatives import (
     HeldRows,
@@ -92,15 +93,42 @@ class Adjoint(NamedTuple):
     """Derivatives with respect to the speeds, shape (nu,)."""
 
 
+class Weighed(NamedTuple):
+    """A state, weights of its accelerations, and arrays for the derivatives with respect to the state."""
+
+    time: np.ndarray
+    """Time of the state [time], shape (1,)."""
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, shape (nu,)."""
+    u_weight: np.ndarray
+    """Weights of u', shape (nu,)."""
+    by_coordinate: np.ndarray
+    """Derivatives with respect to the coordinates in their tangent space, shape (nu,)."""
+    by_speed: np.ndarray
+    """Derivatives with respect to the speeds, shape (nu,)."""
+
+
+Weighing = Callable[[Evaluator, Weighed, Tables, bool, Acting], Iterable[Bound]]
+"""Function that yields the passes of :func:`weighing`, or of its form for flexible bodies."""
+
+
 def adjoint_program(
-    e: Evaluator, gradients: Tables, bodies: bool = True, acting: Acting = ALL
+    e: Evaluator, gradients: Tables, bodies: bool = True, acting: Acting = ALL, weigh: Weighing | None = None
 ) -> tuple[Program, Adjoint]:
     """Build the adjoint of the right-hand side of a model with the selected forces. Return the program, which the
     caller must keep alive, and its arrays. It adds derivatives with respect to the numbers of the model's tables to
-    ``gradients``; those of links only if ``bodies`` are parameters."""
-    nq, nu = e.model.nq, e.model.nu
+    ``gradients``; those of links only if ``bodies`` are parameters. ``weigh`` takes the place of :func:`weighing`."""
+    forest, nq, nu = e.system.forest, e.model.nq, e.model.nu
     found = Adjoint(np.zeros((0, 2), dtype=np.int64), np.zeros(1), *(np.zeros(n) for n in (nq, nu, nq, nu, nq, nu)))
-    program = Program(_passes(e, found, gradients, bodies, acting))
+    by = np.zeros(nu), np.zeros(nu)
+    at = Weighed(found.time, found.q, found.u, found.u_weight, *by)
+    passes = list((weigh or weighing)(e, at, gradients, bodies, acting))
+    passes.append(finish.bind(forest, found.q, found.u, found.q_weight, *by, found.by_q, found.by_u))
+    if forest.flexible is not None:
+        passes.append(finish_modes.bind(forest, found.q_weight, *by, found.by_q, found.by_u))
+    program = Program(passes)
     return program, found._replace(code=program.code)
 
 
@@ -157,32 +185,6 @@ def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray, actin
     return Point(np.zeros(nu), factors, carried, tuple(passes), held)
 
 
-class Weighed(NamedTuple):
-    """A state, weights of its accelerations, and arrays for the derivatives with respect to the state."""
-
-    time: np.ndarray
-    """Time of the state [time], shape (1,)."""
-    q: np.ndarray
-    """Coordinates, shape (nq,)."""
-    u: np.ndarray
-    """Speeds, shape (nu,)."""
-    u_weight: np.ndarray
-    """Weights of u', shape (nu,)."""
-    by_coordinate: np.ndarray
-    """Derivatives with respect to the coordinates in their tangent space, shape (nu,)."""
-    by_speed: np.ndarray
-    """Derivatives with respect to the speeds, shape (nu,)."""
-
-
-def _passes(e: Evaluator, found: Adjoint, gradients: Tables, bodies: bool, acting: Acting) -> Iterator[Bound]:
-    by_coordinate, by_speed = np.zeros(e.model.nu), np.zeros(e.model.nu)
-    at = Weighed(found.time, found.q, found.u, found.u_weight, by_coordinate, by_speed)
-    yield from weighing(e, at, gradients, bodies, acting)
-    yield finish.bind(
-        e.system.forest, found.q, found.u, found.q_weight, by_coordinate, by_speed, found.by_q, found.by_u
-    )
-
-
 def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting: Acting = ALL) -> Iterator[Bound]:
     """Yield passes that compute the derivatives of weighted accelerations under the selected forces with respect to the
     state, and add those with respect to the tables; those of links only if ``bodies`` are parameters."""
@@ -208,19 +210,12 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
     by_links = links_of(gradients) if bodies else None
     power = AdjointAt(forest, ws, at.q, at.u, at.time, *pushed, *by, by_links)
     yield begin.bind(by_q, by_u, *by)
-    yield from forces_adjoint(e, gradients, power, acting, found=True)
-    if acting.resistance and forces.drag.link.size:
-        yield drag_adjoint.bind(forces.drag, gradients.drag, ws, pushed[1], *by[:2])
-    if acting.resistance and forces.flow is not None:
-        yield flow_adjoint.bind(forces.flow, gradients.flow, ws, pushed[1], by[0])
-    if acting.resistance and forces.noise.choice[0]:
-        noisy = forces.drag, forces.noise, ws, e.channels.held, pushed[1]
-        yield noise_adjoint.bind(*noisy, by[0], gradients.drag.centre, gradients.noise)
+    yield from powers_adjoint(e, gradients, power, acting)
     yield gravity_adjoint.bind(forest, ws, pushed[1], gradients.gravity)
     fall, of_accelerations = acting.factor * forces.gravity, np.zeros((links, 6))
     if held is not None:
-        own = held.arrays.multiplier, held.arrays.wrench, held.multiplier, motion, carried.acceleration, fall
-        summed = held.driving, *by[:2], of_accelerations
+        own = held.exerted, held.arrays.wrench, held.arrays.multiplier, motion, carried.acceleration, fall
+        summed = held.arrays.tau, *by[:2], of_accelerations
         yield weigh_loops.bind(held.loops, ws, *own, *summed, gradients.rows)
         yield project_accelerations.bind(forest, ws, carried.columns, of_accelerations, *by[2:])
     yield project_powers.bind(forest, ws, carried.columns, *by)
@@ -234,6 +229,20 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
         yield frame_power_adjoint.bind(forest, ws, *by[:2], *frames)
         if held is not None:
             yield frame_acceleration_adjoint.bind(forest, ws, fall, acceleration, of_accelerations, *frames)
+
+
+def powers_adjoint(e: Evaluator, gradients: Tables, power: AdjointAt, acting: Acting) -> Iterator[Bound]:
+    """Yield passes that add the derivatives of the virtual power of all selected forces except gravity, at links where
+    these were last computed."""
+    forces, ws, motion, by_place = e.system.forces, e.ws, power.motion, power.by_place
+    yield from forces_adjoint(e, gradients, power, acting, found=True)
+    if acting.resistance and forces.drag.link.size:
+        yield drag_adjoint.bind(forces.drag, gradients.drag, ws, motion, by_place, power.by_velocity)
+    if acting.resistance and forces.flow is not None:
+        yield flow_adjoint.bind(forces.flow, gradients.flow, ws, motion, by_place)
+    if acting.resistance and forces.noise.choice[0]:
+        noisy = forces.drag, forces.noise, ws, e.channels.held, motion
+        yield noise_adjoint.bind(*noisy, by_place, gradients.drag.centre, gradients.noise)
 
 
 def forces_adjoint(

@@ -67,6 +67,12 @@ def find_stages(rhs, tableau, time, h, scratch):
 def take_step(rhs, tableau, quaternion, time, h, scratch, end):
     """Write the state at the end of a step from ``scratch.y`` into ``end``."""
     find_stages(rhs, tableau, time, h, scratch)
+    end_step(tableau, quaternion, h, scratch, end)
+
+
+@jit
+def end_step(tableau, quaternion, h, scratch, end):
+    """Write the state at the end of a step whose stages are known into ``end``."""
     combine(scratch.y, scratch.stages, tableau.b, tableau.b.size, h, end)
     normalise(quaternion, end)
 
@@ -107,8 +113,7 @@ def find_step(rhs, tableau, clock, scratch):
 @pass_of
 def find_end(tableau, quaternion, clock, scratch, end):
     """Compute the state at the end of a step whose stages are known, before loops are closed."""
-    combine(scratch.y, scratch.stages, tableau.b, tableau.b.size, clock[1], end)
-    normalise(quaternion, end)
+    end_step(tableau, quaternion, clock[1], scratch, end)
 
 
 @pass_of

@@ -45,6 +45,12 @@ def body_parameter(model: Model, name: str, field: str, where: str) -> tuple[np.
         if len(bodies) > 1:
             raise CaseError(f"{where}: each of the bodies '{name}' has a place of its own; name one")
         return (_place if field == "position" else _turn)(model, bodies[0], where)
+    flexible = next((k for k in bodies if k in model.modes), None)
+    if flexible is not None:
+        raise CaseError(
+            f"{where}: '{model.names[flexible]}' is flexible, and its {field} is that of its nodes and modes, by which "
+            "there are no derivatives; name a rigid body"
+        )
     if field == "mass" and any(isinstance(force, StokesDrag) and force.shared_by_mass for force in model.forces):
         raise CaseError(f"{where}: Stokes drag is shared by mass; give the drag of every body, or leave the mass out")
     of_all = {"mass": model.masses, "com": model.centres, "inertia": model.inertias}[field]

@@ -146,6 +146,7 @@ def weigh_closing(forest, shutting, of_q, of_u, when, clock, y, weight):
     tangents_of(forest, shutting.q, by_q, 0.5, by_shift)
     set_move(of_u, shutting.q, shutting.arrays.response, shutting.arrays.correction, shutting.u)
     copy_into(of_u.weight, by_u)
+    run(of_u.point)
     run(of_u.code)
     for k in range(nu):
         by_shift[k] += of_u.by_shift[k]
@@ -153,6 +154,7 @@ def weigh_closing(forest, shutting, of_q, of_u, when, clock, y, weight):
     for turn in range(turns.made[0] - 1, -1, -1):
         set_move(of_q, turns.q[turn], turns.x[turn], turns.exerted[turn], turns.x[turn])
         carry_weights(forest, turns.x[turn], by_shift, of_q.weight)
+        run(of_q.point)
         run(of_q.code)
         for k in range(nu):
             by_shift[k] += of_q.by_shift[k]

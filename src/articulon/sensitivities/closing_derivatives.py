@@ -16,7 +16,7 @@ and Jᵀ μ with respect to u. All derivatives are in the tangent space of q: Eu
 after.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -48,6 +48,7 @@ from articulon.dynamics.loops.constrained_articulated import at_rest
 from articulon.dynamics.loops.loop_passes import NO_GRAVITY, factoring_under
 from articulon.dynamics.motion_passes import move_links, place_links
 from articulon.dynamics.newton_euler import project_on_joints
+from articulon.dynamics.state_functions import clear
 from articulon.forces.evaluation import Evaluator
 from articulon.kernels import jit
 from articulon.model import Workspace, workspace
@@ -61,7 +62,7 @@ from articulon.sensitivities.frame_derivatives import (
     frame_scratch,
     frame_tangent,
 )
-from articulon.sensitivities.row_derivatives import HeldRows, held_rows, holding, zero
+from articulon.sensitivities.row_derivatives import HeldRows, held_rows, holding
 from articulon.sensitivities.table_gradients import Tables
 from articulon.sensitivities.tangent_program import change_twists, clear_changes, displace, inertia_tangent
 from articulon.sensitivities.turning_derivatives import spread_shift
@@ -73,7 +74,7 @@ class Move(NamedTuple):
     """One move onto the loops, of coordinates or of speeds, and the programs that differentiate it."""
 
     point: np.ndarray
-    """Code of the program that computes what changes read at the state, shape (passes, 2)."""
+    """Code of the program that computes what derivatives read at the state, shape (passes, 2)."""
     code: np.ndarray
     """Code of the program that computes derivatives of the weighted x, or the change of x, shape (passes, 2)."""
     q: np.ndarray
@@ -133,7 +134,7 @@ def _point(e: Evaluator, move: Move) -> _Point:
     passes = (
         place_links.bind(forest, move.q, ws),
         *factoring_under(forest, loops, loads, still, arrays, arrays.response, adding_armatures(e.model, arrays.tau)),
-        exert.bind(loops, arrays, move.exerted, held.driving, wrench),
+        exert.bind(loops, arrays, move.exerted, held.arrays.tau, wrench),
         keep_wrenches.bind(wrench, given),
         find_motion_columns.bind(forest, nothing, move.x, none, still, columns, acceleration),
         factorising(e.model, forest, columns, arrays.articulated, factors),
@@ -145,13 +146,12 @@ def _point(e: Evaluator, move: Move) -> _Point:
 
 def _weighing(e: Evaluator, at: _Point, move: Move, gradients: Tables, bodies: bool, of_q: bool) -> Iterator[Bound]:
     """Yield passes that compute the derivatives of a weighted move with respect to the state before it, and add those
-    with respect to the tables."""
+    with respect to the tables, at the prepared state."""
     forest, loops = e.system.forest, e.system.loops
     links, nu, held = forest.mass.size, e.model.nu, at.held
     weight, by_q, by_u = (np.zeros(nu) for _ in range(3))
     motion, moved, by_place, by_velocity = (np.zeros((links, 6)) for _ in range(4))
     composite, rows, loads = (np.zeros((links, n)) for n in (composites.WIDTH, products.WIDTH, WRENCH_WIDTH))
-    yield from at.passes
     yield copy_row.bind(move.weight, weight)
     yield solve_rows.bind(forest, at.ws, at.columns, at.factors, weight[None], np.zeros((links, 6)))
     yield from holding(forest, at.ws, at.columns, at.factors, held, weight)
@@ -159,10 +159,10 @@ def _weighing(e: Evaluator, at: _Point, move: Move, gradients: Tables, bodies: b
     yield find_transposed_products.bind(*carried, weight, motion, rows, by_q, by_u)
     by = by_place, by_velocity, move.by_shift, move.by_speed
     yield begin.bind(by_q, by_u, *by)
-    own = at.moving, move.y, moved, held.arrays.wrench, move.exerted, held.multiplier, motion
+    own = at.moving, move.y, moved, held.arrays.wrench, move.exerted, held.arrays.multiplier, motion
     yield weigh_rows.bind(forest, loops, at.ws, *own, by_place, by_velocity, move.by_speed, gradients.rows)
     if of_q:
-        yield weigh_residuals.bind(loops, at.ws, held.multiplier, by_place, move.by_shift, gradients.rows)
+        yield weigh_residuals.bind(loops, at.ws, held.arrays.multiplier, by_place, move.by_shift, gradients.rows)
     yield project_powers.bind(forest, at.ws, at.moving, *by)
     if bodies:
         of_mass, frames = (gradients.mass, gradients.moment, gradients.inertia), (gradients.position, gradients.turn)
@@ -202,25 +202,25 @@ def _changing(e: Evaluator, at: _Point, move: Move, changes: Tables, of_q: bool)
 def weighing_moves(e: Evaluator, gradients: Tables, bodies: bool) -> tuple[tuple[Move, Move], list[Program]]:
     """Return the moves of coordinates and of speeds with their adjoints, and the programs, which the caller must keep
     alive."""
-    found: list[Move] = []
-    programs: list[Program] = []
-    for of_q in (True, False):
-        move = _move(e.model.nq, e.model.nu, e.system.loops.kind.size)
-        program = Program(_weighing(e, _point(e, move), move, gradients, bodies, of_q))
-        found.append(move._replace(code=program.code))
-        programs.append(program)
-    return (found[0], found[1]), programs
+    return _moves(e, lambda at, move, of_q: _weighing(e, at, move, gradients, bodies, of_q))
 
 
 def changing_moves(e: Evaluator, changes: Tables) -> tuple[tuple[Move, Move], list[Program]]:
     """Return the moves of coordinates and of speeds with their tangents, and the programs, which the caller must keep
     alive."""
+    return _moves(e, lambda at, move, of_q: _changing(e, at, move, changes, of_q))
+
+
+def _moves(
+    e: Evaluator, passes: Callable[[_Point, Move, bool], Iterable[Bound]]
+) -> tuple[tuple[Move, Move], list[Program]]:
+    """Return the moves of coordinates and of speeds with the given passes, and their programs."""
     found: list[Move] = []
     programs: list[Program] = []
     for of_q in (True, False):
         move = _move(e.model.nq, e.model.nu, e.system.loops.kind.size)
         at = _point(e, move)
-        both = Program(at.passes), Program(_changing(e, at, move, changes, of_q))
+        both = Program(at.passes), Program(passes(at, move, of_q))
         found.append(move._replace(point=both[0].code, code=both[1].code))
         programs += both
     return (found[0], found[1]), programs
@@ -229,7 +229,7 @@ def changing_moves(e: Evaluator, changes: Tables) -> tuple[tuple[Move, Move], li
 @pass_of
 def exert(loops, arrays, exerted, driving, wrench):
     """Compute the wrenches of rows on links (links, 6)."""
-    zero(wrench)
+    clear(wrench)
     add_loop_forces(loops, arrays.wrench, exerted, driving, wrench)
 
 

@@ -208,11 +208,6 @@ def _check_case(case: Case) -> None:
 
 def check_differentiable(model: Model, where: str) -> None:
     """Raise ModelError, naming the part, for a model whose right-hand side has no derivatives."""
-    if model.forest.flexible is not None:
-        raise ModelError(
-            f"{where}: derivatives of runs of models with flexible bodies are not built: forces on nodes and modes "
-            "have no adjoint; take differences of runs, or ar.derivatives for the bodies alone"
-        )
     if (swinging := np.flatnonzero(np.isin(model.kinds, SPINLESS))).size:
         raise ModelError(
             f"{where}: derivatives of runs of models with swing joints, as that of body "

@@ -18,6 +18,8 @@ from articulon.sensitivities.adjoint_program import adjoint_program
 from articulon.sensitivities.adjoint_steps import Scratch, find_end, find_step, reverse, scratch, step
 from articulon.sensitivities.closed_steps import changing_closing, closing_pass, weighing_closing
 from articulon.sensitivities.differentiable_models import DifferentiableRun
+from articulon.sensitivities.modal_adjoint import modal_adjoint_program
+from articulon.sensitivities.modal_tangent import modal_tangent_program
 from articulon.sensitivities.stepping import Stepper, Stepping, prepared, stepper
 from articulon.sensitivities.table_gradients import Tables, differentiated, in_one
 from articulon.sensitivities.tangent_program import tangent_program
@@ -60,7 +62,8 @@ class ExplicitStepping(Stepping):
         """See :class:`Stepping`."""
         arrays = scratch(self.start.size, self.tableau)
         found = stepper(arrays.y, self.start.size)
-        program, adjoint = adjoint_program(self.evaluator, gradients, bodies, self.run.acting)
+        build = adjoint_program if self.model.forest.flexible is None else modal_adjoint_program
+        program, adjoint = build(self.evaluator, gradients, bodies, self.run.acting)
         back = [*self._holding(found), find_step.bind(self.evaluator.rhs, self.tableau, found.clock, arrays)]
         parts, kept = {"take": list(self._taking(found, arrays))}, [program]
         if self.looped:
@@ -79,7 +82,8 @@ class ExplicitStepping(Stepping):
         """See :class:`Stepping`."""
         arrays = tangent_scratch(self.start.size, len(changes), self.tableau)
         found = stepper(np.zeros(self.start.size), self.start.size)
-        own, tangent = tangent_program(self.evaluator, tables, self.run.acting)
+        build = tangent_program if self.model.forest.flexible is None else modal_tangent_program
+        own, tangent = build(self.evaluator, tables, self.run.acting)
         rule = self.evaluator.rhs, tangent, self.tableau, self.quaternion, found.clock
         take = [*self._holding(found), change_step.bind(*rule, numbers, columns, found.y, changes, arrays)]
         parts, kept = {"take": take}, list(own)

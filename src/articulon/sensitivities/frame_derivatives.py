@@ -35,11 +35,11 @@ from articulon.dynamics.derivatives.composites import (
     FORCE,
     MOMENT,
     add_from,
-    add_own,
     coupling_times,
     coupling_transposed,
     inertia_times,
     loads_transposed,
+    store_own,
 )
 from articulon.dynamics.derivatives.motion_columns import load_motion, motion_cross, store_motion
 from articulon.dynamics.derivatives.products import WIDTH, carried_motion
@@ -140,9 +140,7 @@ def frame_tangent(forest, acting, ws, gravity, acceleration, position, turn, cha
         rate, turned = add(rate, fw), add(turned, sw)
         store_motion(changes, i, 0, aw, av)
         store_motion(changes, i, 6, rate, turned)
-        for k in range(own.shape[1]):
-            own[i, k] = 0.0
-        add_own(forest, acting, ws, acceleration, own, i)
+        store_own(forest, acting, ws, acceleration, own, i)
         n, f = inertia_times(own, i, aw, av)
         a, b = coupling_times(own, i, rate)
         n = add(add(n, a), cross(turned, load_from(acting, i, 3)))

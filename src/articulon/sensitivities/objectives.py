@@ -15,6 +15,7 @@ import numpy as np
 from articulon.cases.overrides import parts
 from articulon.dynamics import body_poses, inverse_dynamics, kinetic_energy, mass_matrix
 from articulon.dynamics.derivatives.derivative_functions import tree_force_derivatives
+from articulon.dynamics.derivatives.flexible_derivatives import force_matrices
 from articulon.errors import CaseError
 from articulon.forces.evaluation import generalized_forces, potential_energy
 from articulon.forces.gravity import Gravity
@@ -125,7 +126,12 @@ def _entry(k: int, nq: int, nu: int) -> Callable[[np.ndarray, np.ndarray], Found
 
 
 def _kinetic(model: Model, q: np.ndarray, u: np.ndarray) -> Found:
-    by_q = 0.5 * u @ tree_force_derivatives(model, q, np.zeros_like(u), u)[0]
+    still = np.zeros_like(u)
+    if model.modes:
+        by_force, _ = force_matrices(model, q, still, u, None, None)
+    else:
+        by_force, _ = tree_force_derivatives(model, q, still, u)
+    by_q = 0.5 * u @ by_force
     return float(kinetic_energy(model, q, u)), by_q, mass_matrix(model, q) @ u
 
 
@@ -154,19 +160,50 @@ def pulled(model: Model, q: np.ndarray, ends: list[tuple[int, np.ndarray, np.nda
     return -np.asarray(inverse_dynamics(model, q, still, still, wrenches=wrenches))
 
 
+def modal_arms(model: Model, q: np.ndarray, body: int) -> tuple[slice, slice, np.ndarray]:
+    """Return the modal coordinates and speeds of a body, and the displacement of its centre of mass at unit modal
+    coordinates, (modes, 3), world frame; a rigid body has no modes."""
+    shapes = model.modes.get(body)
+    if shapes is None:
+        return slice(0, 0), slice(0, 0), np.zeros((0, 3))
+    link, joint, count = int(model.link[body]), model.joints[body], shapes.stiffness.shape[0]
+    k, j = int(model.forest.q_start[link]) + joint.nq, int(model.forest.u_start[link]) + joint.nu
+    R = matrices(body_poses(model, q)[1][body])
+    moved = np.einsum("i,iaj->ja", shapes.masses, shapes.shapes) / model.masses[body]
+    return slice(k, k + count), slice(j, j + count), moved @ R.T
+
+
+def centre_of_mass(model: Model, q: np.ndarray, body: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the centre of mass of a body, deformed by its modes, and its arm from the body's origin, world frame."""
+    place, arm = centre(model, q, body)
+    modal, _, moved = modal_arms(model, q, body)
+    way = q[modal] @ moved
+    return place + way, arm + way
+
+
+def pulled_centres(model: Model, q: np.ndarray, ends: list[tuple[int, np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Return the generalised forces of forces that act at the centres of mass of bodies, at arms from the bodies'
+    origins."""
+    found = pulled(model, q, ends)
+    for body, _, force in ends:
+        _, modal, moved = modal_arms(model, q, body)
+        found[modal] += moved @ force
+    return found
+
+
 def _position(model: Model, body: int, axis: int) -> Objective:
     unit = np.eye(3)[axis]
 
     def of(q: np.ndarray, u: np.ndarray) -> Found:
-        place, arm = centre(model, q, body)
-        return float(place[axis]), pulled(model, q, [(body, arm, unit)]), np.zeros(model.nu)
+        place, arm = centre_of_mass(model, q, body)
+        return float(place[axis]), pulled_centres(model, q, [(body, arm, unit)]), np.zeros(model.nu)
 
-    return Objective(of, lambda model, q, u: float(centre(model, q, body)[0][axis]))
+    return Objective(of, lambda model, q, u: float(centre_of_mass(model, q, body)[0][axis]))
 
 
 def _distance(model: Model, first: int, second: int, where: str) -> Objective:
     def of(q: np.ndarray, u: np.ndarray) -> Found:
-        (a, arm), (b, other) = centre(model, q, first), centre(model, q, second)
+        (a, arm), (b, other) = centre_of_mass(model, q, first), centre_of_mass(model, q, second)
         r = float(np.linalg.norm(b - a))
         if r == 0.0:
             raise CaseError(
@@ -174,9 +211,9 @@ def _distance(model: Model, first: int, second: int, where: str) -> Objective:
                 "where it has no derivative; take its square, by a function"
             )
         d = (b - a) / r
-        return r, pulled(model, q, [(first, arm, -d), (second, other, d)]), np.zeros(model.nu)
+        return r, pulled_centres(model, q, [(first, arm, -d), (second, other, d)]), np.zeros(model.nu)
 
     def of_model(model: Model, q: np.ndarray, u: np.ndarray) -> float:
-        return float(np.linalg.norm(centre(model, q, second)[0] - centre(model, q, first)[0]))
+        return float(np.linalg.norm(centre_of_mass(model, q, second)[0] - centre_of_mass(model, q, first)[0]))
 
     return Objective(of, of_model)

@@ -35,8 +35,10 @@ from articulon.dynamics.derivatives.loop_row_products import (
 from articulon.dynamics.derivatives.motion_columns import SECOND, SPEED, load_motion, motion_cross, store_motion
 from articulon.dynamics.derivatives.products import move_by
 from articulon.dynamics.loops.conditions import LoopScratch, add_loop_forces, on_links
-from articulon.dynamics.loops.semidefinite import solve_semidefinite
+from articulon.dynamics.loops.constrained_articulated import correct_multipliers
 from articulon.dynamics.newton_euler import project
+from articulon.dynamics.state_functions import clear
+from articulon.forces import filling
 from articulon.kernels import jit
 from articulon.model import Forest, Loops, Workspace
 from articulon.model.loop_declarations import DRIVE
@@ -59,67 +61,52 @@ class HeldRows(NamedTuple):
 
     loops: Loops
     arrays: LoopScratch
-    """Forces of the rows, and the factors of J M⁻¹ Jᵀ."""
+    """Forces of the rows, the factors of J M⁻¹ Jᵀ, and multipliers μ; ``tau`` and ``total`` are scratch."""
+    exerted: np.ndarray
+    """Multipliers λ of the result found without μ, shape (rows,)."""
     given: np.ndarray
     """Required values of −J x, shape (rows,)."""
-    multiplier: np.ndarray
-    """Multipliers μ, shape (rows,)."""
     answer: np.ndarray
     """Scratch: generalised forces of the rows, then the accelerations due to them, shape (nu,)."""
     motion: np.ndarray
     """Scratch, shape (links, 6)."""
-    total: np.ndarray
-    """Scratch, shape (links, 6)."""
-    driving: np.ndarray
-    """Scratch, shape (nu,)."""
     force: np.ndarray
     """Scratch, shape (links, 6)."""
 
 
 def held_rows(loops: Loops, arrays: LoopScratch, links: int, nu: int) -> HeldRows:
-    """Return rows with zero required values."""
+    """Return rows with zero required values, for the factors and multipliers λ in ``arrays``."""
     rows = loops.kind.size
-    of_links = (np.zeros((links, 6)) for _ in range(3))
-    motion, total, force = of_links
-    return HeldRows(loops, arrays, np.zeros(rows), np.zeros(rows), np.zeros(nu), motion, total, np.zeros(nu), force)
+    motion, total, force = np.zeros((3, links, 6))
+    own = arrays._replace(multiplier=np.zeros(rows), tau=np.zeros(nu), total=total)
+    return HeldRows(loops, own, arrays.multiplier, np.zeros(rows), np.zeros(nu), motion, force)
 
 
 def holding(
     forest: Forest, ws: Workspace, columns: np.ndarray, factors: np.ndarray, held: HeldRows, x: np.ndarray
 ) -> Iterator[Bound]:
     """Yield passes that add M⁻¹ Jᵀ μ to ``x`` (nu,), such that J x is minus ``held.given``."""
-    yield clear_rows.bind(held.multiplier)
+    yield filling.clear.bind(held.arrays.multiplier)
     for _ in range(TURNS):
-        yield answer_rows.bind(forest, ws, columns, x, *held[:-1])
+        yield answer_rows.bind(forest, ws, columns, x, held.loops, held.arrays, held.given, held.answer, held.motion)
         yield solve_rows.bind(forest, ws, columns, factors, held.answer[None], held.force)
         yield add_answer.bind(held.answer, x)
 
 
 @pass_of
-def clear_rows(multiplier):
-    """Set μ to zero."""
-    for r in range(multiplier.size):
-        multiplier[r] = 0.0
-
-
-@pass_of
-def answer_rows(forest, ws, columns, x, loops, arrays, given, multiplier, answer, motion, total, driving):
+def answer_rows(forest, ws, columns, x, loops, arrays, given, answer, motion):
     """Compute the missing generalised forces of the rows, and add to their μ."""
     move_by(forest, ws, columns, x, motion)
     for r in range(loops.kind.size):
         own = x[loops.speed[r]] if loops.kind[r] == DRIVE else on_links(loops, arrays.wrench, r, motion, 3, 0)
-        arrays.residual[r] = -(given[r] + own)
-    step = arrays.correction
-    solve_semidefinite(arrays.matrix, arrays.scale, arrays.pivot, arrays.rank[0], arrays.residual, step)
-    for r in range(step.size):
-        multiplier[r] += step[r]
-    zero(total)
-    for k in range(driving.size):
-        driving[k] = 0.0
-    add_loop_forces(loops, arrays.wrench, step, driving, total)
-    project(forest, ws, total, answer)
+        arrays.residual[r] = given[r] + own
+    clear(arrays.total)
     for k in range(answer.size):
-        answer[k] += driving[k]
+        arrays.tau[k] = 0.0
+    correct_multipliers(loops, arrays)
+    project(forest, ws, arrays.total, answer)
+    for k in range(answer.size):
+        answer[k] += arrays.tau[k]
 
 
 @pass_of
@@ -127,14 +114,6 @@ def add_answer(answer, x):
     """Add the accelerations due to the rows."""
     for k in range(x.size):
         x[k] += answer[k]
-
-
-@jit
-def zero(rows):
-    """Set rows of six numbers to zero."""
-    for i in range(rows.shape[0]):
-        for k in range(6):
-            rows[i, k] = 0.0
 
 
 @pass_of
@@ -158,7 +137,7 @@ def weigh_loops(
     velocities."""
     weigh_rates(loops, ws, exerted, motion, by_place, gradient)
     weigh_accelerations(loops, ws, multiplier, acceleration, gravity, by_place, by_velocity, gradient)
-    zero(by_acceleration)
+    clear(by_acceleration)
     add_loop_forces(loops, wrench, multiplier, driving, by_acceleration)
     turn_accelerations(ws, acceleration, by_acceleration, by_place, by_velocity)
 
@@ -270,5 +249,5 @@ def changing_loops(
     carried, faster = np.zeros_like(moved), np.zeros_like(moved)
     at = columns, gravity, acceleration, *frames, shift, u_change, moved, field
     yield change_accelerations.bind(forest, ws, *at, carried, faster)
-    own = held.arrays.multiplier, acceleration, gravity, moved, twist, faster, numbers
+    own = held.exerted, acceleration, gravity, moved, twist, faster, numbers
     yield change_loops.bind(held.loops, ws, *own, wrench, held.given)

@@ -36,13 +36,15 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
             f"{where}: runs of models with {what} have derivatives with explicit Runge-Kutta rules, not with '{rule}', "
             "whose forces of loops are those of a step and not of a moment; choose 'rk4', say"
         )
+    if model.forest.flexible is not None:
+        _check_flexible(model, integrator, rule, where)
     for k, force in enumerate(model.forces):
         if isinstance(force, Brownian) and force.amplitude_from != "bath":
             raise CaseError(
                 f"{where}: forces[{k}].amplitude_from: derivatives are those of noise of the 'bath', and not of "
                 f"'{force.amplitude_from}'"
             )
-    _check_armatures(model, integrator, where)
+    _check_mass_matrix(model, integrator, where)
     if verlet:
         _check_verlet(model, rule, where)
     elif isinstance(integrator, BrownianDynamics):
@@ -51,17 +53,33 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
         _check_friction_implicit(model, integrator, where)
 
 
-def _check_armatures(model: Model, integrator: Any, where: str) -> None:
-    """Raise CaseError for forces that read the mass matrix of the links alone, in a model with armatures."""
-    if model.armature is None:
+def _check_mass_matrix(model: Model, integrator: Any, where: str) -> None:
+    """Raise CaseError for forces that read the mass matrix of rigid links alone, in a model with armatures or flexible
+    bodies."""
+    if model.armature is None and model.forest.flexible is None:
         return
+    what = "armatures" if model.armature is not None else "flexible bodies"
     overdamped = isinstance(integrator, BrownianDynamics) and is_jointed(model)
     for k, force in enumerate(model.forces):
         if getattr(force, "of_determinant", False) or (overdamped and isinstance(force, Brownian)):
             raise CaseError(
-                f"{where}: forces[{k}]: ½ kT ∂ ln det M reads the inertia of links alone, and armatures belong to "
-                "none; leave out the armatures, or this force"
+                f"{where}: forces[{k}]: ½ kT ∂ ln det M reads the inertia of rigid links alone; leave out the {what}, "
+                "or this force"
             )
+
+
+def _check_flexible(model: Model, integrator: Any, rule: str, where: str) -> None:
+    if not isinstance(integrator, Explicit):
+        raise ModelError(
+            f"{where}: runs of models with flexible bodies have derivatives with explicit Runge-Kutta rules, not with "
+            f"'{rule}', which solves for the forces on their modes within a step; choose 'rk4', say"
+        )
+    if model.loops.kind.size:
+        what = "driven joints" if model.drives else "loops"
+        raise ModelError(
+            f"{where}: derivatives of runs of models with flexible bodies and {what} are not built: rows of loops "
+            "move modes along; take differences of runs"
+        )
 
 
 def is_verlet(integrator: Any) -> bool:

@@ -122,8 +122,8 @@ def sensitivity(
     CaseError
         For a parameter that does not exist or is a choice, and for a rule or a part of a case without derivatives.
     ModelError
-        For a model with flexible bodies or swing joints, with loops or driven joints unless the rule is explicit, or
-        with a force without known derivatives.
+        For a model with swing joints, with flexible bodies, loops or driven joints unless the rule is explicit, with
+        both flexible bodies and loops, or with a force without known derivatives.
     DivergenceError
         If the state is no longer finite.
 

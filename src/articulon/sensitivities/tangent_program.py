@@ -42,6 +42,7 @@ from articulon.forces.base import TangentAt
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.linear_flow import flow_tangent
 from articulon.forces.stokes_drag import drag_tangent
+from articulon.kernels import jit
 from articulon.passes import Bound, Program, pass_of
 from articulon.sensitivities.acting_forces import ALL, Acting
 from articulon.sensitivities.adjoint_program import multiply, point_of
@@ -119,14 +120,7 @@ def changing(
     yield clear_changes.bind(wrench, joint)
     by = shift, found.u_change, moved, twist, wrench, joint, links_of(changes)
     at = TangentAt(forest, ws, found.q, found.u, found.time, *by)
-    yield from forces_tangent(e, changes, at, acting)
-    if acting.resistance and forces.drag.link.size:
-        yield drag_tangent.bind(forces.drag, changes.drag, ws, moved, twist, wrench)
-    if acting.resistance and forces.flow is not None:
-        yield flow_tangent.bind(forces.flow, changes.flow, ws, moved, wrench)
-    if acting.resistance and forces.noise.choice[0]:
-        noisy = forces.drag, forces.noise, ws, e.channels.held, moved
-        yield noise_tangent.bind(*noisy, changes.drag.centre, changes.noise, wrench)
+    yield from wrenches_tangent(e, changes, at, acting)
     yield gravity_tangent.bind(forest, changes.gravity, ws, wrench)
     if acting.scaled:
         yield multiply.bind(acting.factor, joint, wrench, joint, wrench)
@@ -152,6 +146,20 @@ def changing(
     yield change_rates.bind(forest, found.q, found.u, found.q_change, found.u_change, found.q_rate)
 
 
+def wrenches_tangent(e: Evaluator, changes: Tables, at: TangentAt, acting: Acting) -> Iterator[Bound]:
+    """Yield passes that add the changes of all selected forces except gravity, at links where these have been
+    computed."""
+    forces, ws = e.system.forces, e.ws
+    yield from forces_tangent(e, changes, at, acting)
+    if acting.resistance and forces.drag.link.size:
+        yield drag_tangent.bind(forces.drag, changes.drag, ws, at.moved, at.twist, at.wrench)
+    if acting.resistance and forces.flow is not None:
+        yield flow_tangent.bind(forces.flow, changes.flow, ws, at.moved, at.wrench)
+    if acting.resistance and forces.noise.choice[0]:
+        noisy = forces.drag, forces.noise, ws, e.channels.held, at.moved
+        yield noise_tangent.bind(*noisy, changes.drag.centre, changes.noise, at.wrench)
+
+
 def forces_tangent(e: Evaluator, changes: Tables, at: TangentAt, acting: Acting) -> Iterator[Bound]:
     """Yield passes that add the changes of all forces except drag and gravity, at links where the forces have been
     computed."""
@@ -161,25 +169,32 @@ def forces_tangent(e: Evaluator, changes: Tables, at: TangentAt, acting: Acting)
     yield from sites_tangent(e, changes.sites, at)
 
 
+@jit
+def shift_joint(forest, q, q_change, i, shift):
+    """Convert changes of the coordinates of link i's joint (nq,) to their tangent space (nu,)."""
+    kind, k, j = forest.kind[i], forest.q_start[i], forest.u_start[i]
+    count, plain = joints.degrees_of_freedom(kind), joints.quaternion(kind)
+    if plain < 0:
+        plain = count
+    for m in range(plain):
+        shift[j + m] = q_change[k + m]
+    if plain < count:
+        e = quaternion_at(q, k + plain)
+        change = product(conjugate(e), quaternion_at(q_change, k + plain))
+        s = 2.0 / (e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
+        for m in range(3):
+            shift[j + plain + m] = s * change[1 + m]
+
+
 @pass_of
 def displace(forest, ws, columns, q, q_change, u_change, position, turned, shift, moved, field):
     """Compute changes of the coordinates in their tangent space (nu,), the displacements of the links (links, 6),
     linear part first, and Σ (s δu + ψ' δq) about their origins (links, 6), angular part first, including slides and
     rotations of joint frames (links, 3)."""
-    parent, kinds, q_start, u_start = forest.parent, forest.kind, forest.q_start, forest.u_start
+    parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
     for i in range(parent.size):
-        p, kind, k, j = parent[i], kinds[i], q_start[i], u_start[i]
-        count, plain = joints.degrees_of_freedom(kind), joints.quaternion(kind)
-        if plain < 0:
-            plain = count
-        for m in range(plain):
-            shift[j + m] = q_change[k + m]
-        if plain < count:
-            e = quaternion_at(q, k + plain)
-            change = product(conjugate(e), quaternion_at(q_change, k + plain))
-            s = 2.0 / (e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
-            for m in range(3):
-                shift[j + plain + m] = s * change[1 + m]
+        p, j, count = parent[i], u_start[i], joints.degrees_of_freedom(kinds[i])
+        shift_joint(forest, q, q_change, i, shift)
         turn, way, w, v = ZERO, ZERO, ZERO, ZERO
         if p >= 0:
             r = load(ws.reach, i)

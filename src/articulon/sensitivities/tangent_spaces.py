@@ -18,14 +18,18 @@ def products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _parts(model: Model) -> list[tuple[slice, slice, int | None]]:
-    """Return for every joint the coordinates and speeds that correspond to each other, and where its Euler parameters
-    begin."""
+    """Return for every joint, and for the modes of every flexible body, the coordinates and speeds that correspond to
+    each other, and where the joint's Euler parameters begin."""
     found: list[tuple[slice, slice, int | None]] = []
     forest = model.forest
     for kind, k, j in zip(forest.kind.tolist(), forest.q_start.tolist(), forest.u_start.tolist(), strict=True):
         joint = BY_KIND[kind]
         plain = joint.nu if joint.quaternion is None else joint.quaternion
         found.append((slice(k, k + plain), slice(j, j + plain), None if joint.quaternion is None else k + plain))
+    if forest.flexible is not None:
+        counts, tables = np.diff(forest.flexible.mode).tolist(), forest.flexible
+        for count, k, j in zip(counts, tables.q_start.tolist(), tables.u_start.tolist(), strict=True):
+            found.append((slice(k, k + count), slice(j, j + count), None))
     return found
 
 

@@ -5,28 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from matplotlib.colors import to_rgb
 
-from articulon.report import style
+from articulon.report import palette
 
-CYCLE = (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE, style.SKY, style.VERMILION, style.OLIVE)
+CYCLE = (palette.BLUE, palette.ORANGE, palette.GREEN, palette.PURPLE, palette.SKY, palette.VERMILION, palette.OLIVE)
 """Colours of bodies by their place in the tree, and of kinds of particles and grains."""
-SITES = (style.VERMILION, style.BLACK, style.GREEN, style.PURPLE, style.ORANGE, style.BLUE, style.SKY)
+SITES = (palette.VERMILION, palette.BLACK, palette.GREEN, palette.PURPLE, palette.ORANGE, palette.BLUE, palette.SKY)
 """Colours of kinds of sites without extent."""
 ELEMENTS = {
     "C": "#6e6e6e",
     "H": "#e8e8e8",
-    "N": style.BLUE,
-    "O": style.VERMILION,
-    "S": style.ORANGE,
-    "P": style.ORANGE,
+    "N": palette.BLUE,
+    "O": palette.VERMILION,
+    "S": palette.ORANGE,
+    "P": palette.ORANGE,
 }
 """Colours of atoms by element; other elements are green."""
 
 
 def rgb(colour: str) -> np.ndarray:
-    """Return red, green and blue, 0 to 255, shape (3,), uint8."""
-    return np.round(255.0 * np.array(to_rgb(colour))).astype(np.uint8)
+    """Return red, green and blue of a colour like ``#0072b2``, 0 to 255, shape (3,), uint8."""
+    return np.array(list(bytes.fromhex(colour.removeprefix("#"))), dtype=np.uint8)
 
 
 def cycled(numbers: Iterable[int] | np.ndarray, colours: tuple[str, ...] = CYCLE) -> np.ndarray:
@@ -35,9 +34,9 @@ def cycled(numbers: Iterable[int] | np.ndarray, colours: tuple[str, ...] = CYCLE
     return np.asarray(table[np.asarray(numbers, dtype=np.int64) % len(colours)])
 
 
-JOINT, SPRING, EDGE = rgb(style.BLACK), rgb(style.VERMILION), rgb(style.GREY)
+JOINT, SPRING, EDGE = rgb(palette.BLACK), rgb(palette.VERMILION), rgb(palette.GREY)
 """Colours of the axes of joints, of springs, and of the edges of boxes."""
-FORCE = rgb(style.PURPLE)
+FORCE = rgb(palette.PURPLE)
 """Colour of force arrows."""
 LOCKED = rgb("#c9ccd1")
 """Colour of bodies that are locked to their parents."""

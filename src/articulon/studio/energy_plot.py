@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from articulon.report import style
+from articulon.report import palette
 from articulon.report.readable_numbers import suited, unit_text
 from articulon.studio.run_frames import RunFrames
 
@@ -36,10 +36,15 @@ class EnergyPlot:
         units = unit_text(frames.model.units, "energy")
         scale = suited(frames.model.units, "time", float(frames.times[-1]))
         lines = [
-            {"label": "kinetic", "stroke": style.VERMILION, "width": 1.5},
-            {"label": "potential", "stroke": style.BLUE, "width": 1.5},
-            {"label": "sum", "stroke": style.BLACK, "width": 1.5, "dash": [4, 3]},
-            {"label": "now", "stroke": style.GREY, "width": 0, "points": {"show": True, "size": 9, "fill": style.GREY}},
+            {"label": "kinetic", "stroke": palette.VERMILION, "width": 1.5},
+            {"label": "potential", "stroke": palette.BLUE, "width": 1.5},
+            {"label": "sum", "stroke": palette.BLACK, "width": 1.5, "dash": [4, 3]},
+            {
+                "label": "now",
+                "stroke": palette.GREY,
+                "width": 0,
+                "points": {"show": True, "size": 9, "fill": palette.GREY},
+            },
         ]
         series: Any = ({"label": scale.axis("time")}, *lines)
         self._plot = gui.add_uplot(

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from articulon.integrate.base import Driver
+from articulon.integrate.glances import Glances, Poses
 from articulon.model.state import STEPS
 from articulon.simulation.chunks import CHUNK_SECONDS, Chunks
 from articulon.simulation.interruption import Interruption, ask_runs_to_stop
@@ -18,8 +20,8 @@ from articulon.studio.pose_exchange import PoseExchange
 from articulon.studio.run_frames import locked_bodies
 from articulon.studio.stage import Frame
 
-RATE = 60.0
-"""Largest rate at which a page is updated [1/s]."""
+RATE = 66.0
+"""Rate at which states are shown [1/s]; a little above that of the page's updates, so that each finds a new one."""
 SHARE = 0.02
 """Largest share of the run's time for showing states and other work between chunks."""
 TOLD = 0.1
@@ -59,7 +61,8 @@ class EngineSteering:
         self._single = False
         self._recorder: Recorder | None = None
         self._told = self._looked = -np.inf
-        self._cost = self._copying = 0.0
+        self._cost = self._copying = self._glance_cost = 0.0
+        self._glances = Glances(self._show_within)
         self._chunks = 0
         self._frames = -1
         self._begin_counting()
@@ -123,7 +126,9 @@ class EngineSteering:
             self._copying = time.thread_time() - began
         self._chunks += 1
         beside = self._cost + self._copying + chunks.driver.overhead
-        chunks.seconds = min(max(1.0 / RATE, beside / SHARE), CHUNK_SECONDS) if self.watched else CHUNK_SECONDS
+        own = max(1.0 / RATE, beside / SHARE)
+        chunks.seconds = min(own, CHUNK_SECONDS) if self.watched else CHUNK_SECONDS
+        self._glance(chunks.driver, self.watched and own > 1.0 / RATE)
         if self._single:
             chunks.steps = 1
             return
@@ -131,6 +136,33 @@ class EngineSteering:
             step = recorder.prepared.observer.fixed_step or float(recorder.state.step[0])
             if step > 0.0:
                 chunks.steps = min(chunks.steps, max(1, int(self.rate / RATE / step)))
+
+    def _glance(self, driver: Driver, asked: bool) -> None:
+        """Have the driver show the bodies within chunks, if these are longer than the interval of the page's
+        updates."""
+        form = self.poses.form
+        # Forces, deformations and locks follow from the whole state.
+        if not (driver.can_glance and asked) or form.state or form.coordinates or form.locks:
+            driver.glances = None
+            return
+        if driver.glances is None:
+            driver.glances = self._glances
+        self._glances.seconds = max(1.0 / RATE, self._glance_cost / SHARE)
+
+    def _show_within(self, now: float, steps: int, poses: Poses) -> None:
+        """Show the bodies within a chunk."""
+        began = time.thread_time()
+        self.poses.put(Frame(*poses(), now, self._edges()), steps)
+        self._looked, self._glance_cost = time.monotonic(), time.thread_time() - began
+
+    def _edges(self) -> np.ndarray | None:
+        """Return the edges of the box, as rows [length], shape (3, 3); None without a box."""
+        if not self.poses.form.boxed:
+            return None
+        assert self._recorder is not None
+        state, box = self._recorder.state, self._recorder.prepared.model.box
+        assert box is not None
+        return np.array(state.box.edges if state.box.edges.size else box.vectors)
 
     def _listen(self, patience: float = 0.0) -> None:
         for said in self.link.hear(patience):
@@ -169,7 +201,7 @@ class EngineSteering:
             values = {name: value for name, value in recorder.latest.observables.items() if np.isfinite(value)}
             self.link.say("frame", must=False, time=recorder.latest.time, values=values)
         now = time.monotonic()
-        if self.watched and now - self._looked >= max(0.9 / RATE, self._cost / SHARE):
+        if self.watched and now - self._looked >= max(0.5 / RATE, self._cost / SHARE):
             self.look(recorder)
         self._tell(TOLD)
 
@@ -180,13 +212,9 @@ class EngineSteering:
         began = time.thread_time()
         model, state, form = recorder.prepared.model, recorder.state, self.poses.form
         positions, rotations = poses_at(model, state.q)
-        edges = None
-        if form.boxed:
-            assert model.box is not None
-            edges = np.array(state.box.edges if state.box.edges.size else model.box.vectors)
         locked = locked_bodies(model, state.u[None])[0] if form.locks else None
         moving = np.concatenate([state.q, state.u]) if form.state else None
-        self.poses.put(Frame(positions, rotations, float(state.time[0]), edges, state.q, locked, moving), steps)
+        self.poses.put(Frame(positions, rotations, float(state.time[0]), self._edges(), state.q, locked, moving), steps)
         self._looked, self._cost = time.monotonic(), time.thread_time() - began
 
     def _tell(self, every: float) -> None:

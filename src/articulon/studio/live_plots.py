@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulon.model import CHANNELS
-from articulon.report import style
+from articulon.report import palette
 from articulon.report.readable_numbers import number, suited, unit_text
 from articulon.studio.live_frames import SLACK
 from articulon.units import UnitSystem
@@ -25,7 +25,16 @@ HEIGHT = 190
 """Height of a plot [pixels]."""
 ROUNDING = 1e-6
 """Relative change below which a line is drawn as level."""
-COLOURS = (style.VERMILION, style.BLUE, style.GREEN, style.ORANGE, style.PURPLE, style.SKY, style.OLIVE, style.BLACK)
+COLOURS = (
+    palette.VERMILION,
+    palette.BLUE,
+    palette.GREEN,
+    palette.ORANGE,
+    palette.PURPLE,
+    palette.SKY,
+    palette.OLIVE,
+    palette.BLACK,
+)
 TOTAL = "kinetic and potential energy"
 """Name of the sum of the kinetic energy and all energy functions."""
 GROUPS: dict[str, tuple[str, ...]] = {

@@ -1,4 +1,4 @@
-"""Access control for pages, and a note where a page cannot draw; sits between browsers and viser's server."""
+"""Access control for pages, and what draws them; sits between browsers and viser's server."""
 
 from __future__ import annotations
 
@@ -27,11 +27,19 @@ NO_WEBGL = (
     "articulon draws with WebGL 2, which this browser does not have, or has switched off. Switch on hardware "
     "acceleration in its settings, or open this address in another browser. The controls work without it."
 )
+SOFTWARE_PATH = "/articulon-draws-by-software"
+"""What a page asks for if its browser draws without a graphics card; the answer is empty."""
 SCRIPT = """<script>
 addEventListener("DOMContentLoaded", () => {
-  let works = false;
-  try { works = !!document.createElement("canvas").getContext("webgl2"); } catch (error) { works = false; }
-  if (works) return;
+  let gl = null;
+  try { gl = document.createElement("canvas").getContext("webgl2"); } catch (error) { gl = null; }
+  if (gl) {
+    const names = gl.getExtension("WEBGL_debug_renderer_info");
+    const drawn = String(gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+    gl.getExtension("WEBGL_lose_context")?.loseContext();
+    if (/swiftshader|llvmpipe|softpipe|software|basic render/i.test(drawn)) fetch("PATH").catch(() => {});
+    return;
+  }
   const note = document.createElement("div");
   note.id = "articulon-no-webgl";
   note.setAttribute("role", "alert");
@@ -40,7 +48,7 @@ addEventListener("DOMContentLoaded", () => {
     "color:#332701;font:16px/1.4 system-ui,sans-serif;border-bottom:1px solid #e0c36a";
   document.body.appendChild(note);
 });
-</script>""".replace("TEXT", NO_WEBGL)
+</script>""".replace("TEXT", NO_WEBGL).replace("PATH", SOFTWARE_PATH)
 HTTP_PORT = 80
 """Port of an address that names none."""
 Answer = Callable[[Any, Request], Response | None]
@@ -64,6 +72,8 @@ class Guard:
         self.token, self.names, self.addresses = token, tuple(name.lower() for name in names), addresses
         self.port: int | None = None
         """Port of the server; until it is known, nothing is served."""
+        self.by_software = False
+        """Whether a page has said that its browser draws without a graphics card."""
         self._pages: dict[bytes, bytes] = {}
 
     def around(self, answer: Answer) -> Answer:
@@ -74,6 +84,9 @@ class Guard:
                 return _refusal(STRANGER)
             if not self.has_token(request):
                 return _refusal(NO_TOKEN)
+            if urlsplit(request.path).path == SOFTWARE_PATH:
+                self.by_software = True
+                return Response(http.HTTPStatus.NO_CONTENT, "No Content", Headers({"Content-Length": "0"}))
             response = answer(connection, request)
             if response is not None and "text/html" in response.headers.get("Content-Type", ""):
                 self._complete(response)

@@ -7,6 +7,8 @@ import errno
 import io
 import re
 import socket
+import threading
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -89,6 +91,9 @@ def server_at(port: int | None, host: str = LOOPBACK, token: str | None = None) 
         """Server without public addresses: any page can ask viser for one, which leads here through a relay on the
         Internet."""
 
+        guard: Guard
+        """What has let the pages in."""
+
         def request_share_url(self, verbose: bool = True) -> str | None:
             return None
 
@@ -96,11 +101,30 @@ def server_at(port: int | None, host: str = LOOPBACK, token: str | None = None) 
     guard = Guard(token, own, addresses=host in EVERYWHERE)
     with silent(), guarding(guard):
         server = Server(host=host, port=USUAL_PORT if port is None else port, verbose=False)
-    guard.port = server.get_port()
+    guard.port, server.guard = server.get_port(), guard
     if port is not None and server.get_port() != port:
         stop(server)
         raise ArticulonError(_taken(port))
     return server
+
+
+def drawn_by_software(server: viser.ViserServer) -> bool:
+    """Return whether a page of the server is drawn without a graphics card."""
+    guard = getattr(server, "guard", None)
+    return guard is not None and guard.by_software
+
+
+def ticks(closing: threading.Event, rate: float) -> Iterator[float]:
+    """Yield the wall time since the last tick [s], ``rate`` times a second on average, until ``closing`` is set. Ticks
+    that come late are followed by earlier ones, but those that were missed are left out."""
+    before = due = time.monotonic()
+    while True:
+        due = max(due + 1.0 / rate, time.monotonic() - 1.0 / rate)
+        if closing.wait(max(0.0, due - time.monotonic())):
+            return
+        now = time.monotonic()
+        yield now - before
+        before = now
 
 
 def stop(server: viser.ViserServer) -> None:

@@ -13,12 +13,12 @@ from articulon.errors import ArticulonError
 from articulon.model.array_rotations import matrices
 from articulon.studio import colours
 from articulon.studio.box_corners import BOX_LINES, box_corners
+from articulon.studio.drawn_balls import FINENESS
 from articulon.studio.scene import Scene
 from articulon.studio.solids import Solids
 from articulon.studio.stage import FIELD, Frame, Stage, shown_places
 from articulon.studio.traces import Trace
 from articulon.studio.unit_meshes import Mesh, ball, brick, rod
-from articulon.studio.viser_scene import FINENESS
 from articulon.studio.walls import WallShape
 
 MISSING = "this needs pyvista: pip install 'articulon[video]'"

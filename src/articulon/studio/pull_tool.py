@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulon.model.array_rotations import matrices
-from articulon.report import style
+from articulon.report import palette
 from articulon.studio.colours import rgb
 from articulon.studio.run_session import RunSession
 from articulon.studio.stage import Frame, shown_places
@@ -186,7 +186,7 @@ class PullTool:
             return
         ends = np.array([[place, grip.target]], dtype=np.float32)
         if self._line is None:
-            self._line = self.server.scene.add_line_segments(LINE, ends, rgb(style.VERMILION), thickness=0.06)
+            self._line = self.server.scene.add_line_segments(LINE, ends, rgb(palette.VERMILION), thickness=0.06)
         else:
             self._line.points = ends
 

@@ -8,6 +8,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from articulon.cases.case import Case
+from articulon.studio.drawn_balls import AUTOMATIC, HINT, WISHES, wish_of
 from articulon.studio.force_arrows import MOST
 from articulon.studio.live_plots import LivePlot, ledger_table
 from articulon.studio.player import Player
@@ -74,6 +75,11 @@ class RunPanel:
         else:
             self._shown_time = frames[min(max(number, 0), len(frames) - 1)].time
 
+    @property
+    def wish(self) -> str:
+        """How balls are to be drawn."""
+        return wish_of(self.balls)
+
     def _add_controls(self) -> None:
         gui = self.server.gui
         self._clock = gui.add_html("")
@@ -83,6 +89,7 @@ class RunPanel:
         self._speed = gui.add_dropdown("speed", tuple(SPEEDS), initial_value=FASTEST)
         self._slider = gui.add_slider("frame", 0, 1, 1, 0, disabled=True)
         self.forces = gui.add_checkbox("forces", False, hint=FORCES)
+        self.balls = gui.add_dropdown("balls", WISHES, initial_value=AUTOMATIC, hint=HINT, visible=False)
         self._faults = gui.add_html("", visible=False)
         observed = self.session.observed
         self._plots = [LivePlot(gui, observed, "energies"), LivePlot(gui, observed, "works", "temperatures")]

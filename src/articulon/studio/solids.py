@@ -73,15 +73,20 @@ class Solids(NamedTuple):
         grey = (self.body >= 0) & locked[np.maximum(self.body, 0)]
         return np.where(grey[:, None], instead, self.colour).astype(np.uint8)
 
+    def centres(self, positions: np.ndarray, rotations: np.ndarray) -> np.ndarray:
+        """Return centres in the world frame [length], shape (n, 3), from the poses of all bodies."""
+        places, moves = self.position.copy(), self.body >= 0
+        places[moves] = on_bodies(positions, rotations, self.body[moves], self.position[moves])
+        return places
+
     def placed(self, positions: np.ndarray, rotations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return centres (n, 3) [length] and Euler parameters (n, 4) in the world frame, from the poses of all
         bodies."""
         moves = self.body >= 0
         body = self.body[moves]
-        places, turned = self.position.copy(), self.rotation.copy()
-        places[moves] = on_bodies(positions, rotations, body, self.position[moves])
+        turned = self.rotation.copy()
         turned[moves] = quaternion_product(rotations[body], self.rotation[moves])
-        return places, turned
+        return self.centres(positions, rotations), turned
 
 
 class Springs(NamedTuple):

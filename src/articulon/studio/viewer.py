@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from articulon.errors import ArticulonError
 from articulon.report.readable_numbers import suited
 from articulon.studio import force_arrows
+from articulon.studio.drawn_balls import AUTOMATIC, HINT, WISHES, BallChoice, choosable, wish_of
 from articulon.studio.energy_plot import EnergyPlot
 from articulon.studio.force_arrows import ForceArrows
-from articulon.studio.page_server import stop
+from articulon.studio.page_server import drawn_by_software, stop, ticks
 from articulon.studio.player import Player
 from articulon.studio.run_frames import RunFrames
 from articulon.studio.scene import scene_of
@@ -70,6 +71,9 @@ class Viewer:
         if self.frames.model.bodies <= force_arrows.MOST:
             self._forces = gui.add_checkbox("forces", False, hint="on bodies, without those of joints, unscaled")
             self._forces.on_update(lambda _: self._draw_forces())
+
+        self._balls = gui.add_dropdown("balls", WISHES, initial_value=AUTOMATIC, hint=HINT)
+        self._balls.visible = choosable(self.scene.scene.balls.number)
 
         @self._slider.on_update
         def _(event: viser.GuiEvent) -> None:
@@ -137,6 +141,7 @@ class Viewer:
                 if self._energies is not None:
                     self._energies.look_again(self.player.frame)
             self._clock.content = self._time_text()
+        self.scene.redraw_balls(BallChoice(wish_of(self._balls), drawn_by_software(self.server)))
         self.player.go_on(seconds)
         label = "Pause" if self.player.playing else "Play"
         if self._play.label != label:
@@ -154,11 +159,10 @@ class Viewer:
 
     def run(self) -> None:
         """Keep the page up to date until Ctrl-C or :meth:`close`."""
-        before = time.monotonic()
-        while not self._closing.wait(1.0 / RATE):
-            now = time.monotonic()
-            self.update(now - before)
-            before = now
+        for seconds in ticks(self._closing, RATE):
+            with self.server.atomic():
+                self.update(seconds)
+            self.server.flush()
 
     def close(self) -> None:
         """Close the page."""

@@ -8,6 +8,8 @@ import numpy as np
 
 from articulon.studio import colours
 from articulon.studio.box_corners import BOX_LINES, box_corners
+from articulon.studio.drawn_balls import BallChoice, Points
+from articulon.studio.page_server import drawn_by_software
 from articulon.studio.scene import Scene
 from articulon.studio.solids import Solids
 from articulon.studio.stage import FIELD, Frame, Stage, shown_places
@@ -17,14 +19,8 @@ from articulon.studio.unit_meshes import Mesh, ball, brick, rod
 if TYPE_CHECKING:
     import viser
 
-MOST_BALLS = 40_000
-"""Number of balls above which they are drawn as points; browsers can draw millions of these."""
-FINENESS = ((100, 4), (400, 3), (4_000, 2), (MOST_BALLS, 1))
-"""Number of subdivisions of the triangles of a ball, for up to this number of balls."""
-MOST_SHADOWS = 2_000
-"""Number of solids above which they cast no shadows."""
-POINT_OF_BALL = 2.0
-"""Width of a point relative to the radius of its ball."""
+BALLS = "/balls"
+"""Name of the balls on the page."""
 
 
 class ViserScene:
@@ -40,15 +36,26 @@ class ViserScene:
         Initial frame.
     grain
         Grid to which positions are rounded, in units of the page; None for no rounding.
+    choice
+        How balls are drawn; None for what suits the pages that are open.
     """
 
     def __init__(
-        self, server: viser.ViserServer, scene: Scene, stage: Stage, first: Frame, grain: float | None = None
+        self,
+        server: viser.ViserServer,
+        scene: Scene,
+        stage: Stage,
+        first: Frame,
+        grain: float | None = None,
+        choice: BallChoice | None = None,
     ) -> None:
         self.server, self.scene, self.stage = server, scene, stage
         self._batches: list[tuple[Solids, Any, bool]] = []
-        self._grain = grain
+        self._points: Points | None = None
+        self._grain, self._frame = grain, first
         self._locked = first.locked
+        choice = BallChoice(by_software=drawn_by_software(server)) if choice is None else choice
+        self._divisions = choice.divisions(scene.balls.number)
         _light(server, stage)
         self._add_solids(first)
         self._add_lines(first)
@@ -56,31 +63,40 @@ class ViserScene:
         self.show(first)
 
     def _add_solids(self, first: Frame) -> None:
-        balls = self.scene.balls
-        self._cloud = None
-        if balls.number > MOST_BALLS:
-            size = POINT_OF_BALL * self.stage.factor * float(np.median(balls.size))
-            self._cloud = self.server.scene.add_point_cloud(
-                "/balls",
-                self._placed(balls, first)[0],
-                balls.colour,
-                point_size=size,
-                point_shape="circle",
-                precision="float32",
-            )
-        else:
-            fine = next(parts for most, parts in FINENESS if balls.number <= most)
-            self._add_batch("/balls", balls, ball(fine), first)
+        self._add_balls(first)
         self._add_batch("/rods", self.scene.rods, rod(), first)
         self._add_batch("/boxes", self.scene.boxes, brick(), first)
         for k, part in enumerate(self.scene.meshes):
             self._add_batch(f"/meshes/{k}", part.solids, part.mesh, first)
 
+    def _add_balls(self, first: Frame) -> None:
+        balls = self.scene.balls
+        if self._divisions is not None:
+            self._add_batch(BALLS, balls, ball(self._divisions), first)
+        elif balls.number:
+            places, painted = self._centres(balls, first), balls.colours(first.locked, colours.LOCKED)
+            self._points = Points(self.server, balls, self.stage, places, painted)
+
+    def redraw_balls(self, choice: BallChoice) -> bool:
+        """Draw the balls in another way; return whether anything has changed."""
+        divisions = choice.divisions(self.scene.balls.number)
+        if divisions == self._divisions:
+            return False
+        self._divisions = divisions
+        with self.server.atomic():
+            if self._points is not None:
+                self._points.remove()
+                self._points = None
+            for own in [own for own in self._batches if own[0] is self.scene.balls]:
+                self._batches.remove(own)
+                own[1].remove()
+            self._add_balls(self._frame)
+        return True
+
     def _add_batch(self, name: str, solids: Solids, mesh: Mesh, first: Frame) -> None:
         if not solids.number:
             return
         places, turns = self._placed(solids, first)
-        shadows = solids.number <= MOST_SHADOWS
         handle = self.server.scene.add_batched_meshes_simple(
             name,
             mesh.vertices,
@@ -90,11 +106,11 @@ class ViserScene:
             batched_scales=np.asarray(self.stage.factor * solids.size, dtype=np.float32),
             batched_colors=colours.linear(solids.colours(first.locked, colours.LOCKED)),
             lod="off",
-            cast_shadow=shadows,
-            receive_shadow=shadows,
+            cast_shadow=False,
+            receive_shadow=False,
         )
         # Balls look the same in any orientation.
-        round_all = bool(name == "/balls" and (np.ptp(solids.size, axis=1) == 0.0).all())
+        round_all = bool(name == BALLS and (np.ptp(solids.size, axis=1) == 0.0).all())
         self._batches.append((solids, handle, not round_all))
 
     def _add_lines(self, first: Frame) -> None:
@@ -144,17 +160,19 @@ class ViserScene:
     def show(self, frame: Frame) -> None:
         """Show a frame."""
         repaints = frame.locked is not None and (self._locked is None or bool((frame.locked != self._locked).any()))
-        self._locked = frame.locked
+        self._locked, self._frame = frame.locked, frame
         with self.server.atomic():
             for solids, handle, turns in self._batches:
-                places, turned = self._placed(solids, frame)
-                handle.batched_positions = places
                 if turns:
-                    handle.batched_wxyzs = turned
+                    handle.batched_positions, handle.batched_wxyzs = self._placed(solids, frame)
+                else:
+                    handle.batched_positions = self._centres(solids, frame)
                 if repaints:
                     handle.batched_colors = colours.linear(solids.colours(frame.locked, colours.LOCKED))
-            if self._cloud is not None:
-                self._cloud.points = self._placed(self.scene.balls, frame)[0]
+            if self._points is not None:
+                balls = self.scene.balls
+                painted = balls.colours(frame.locked, colours.LOCKED) if repaints else None
+                self._points.show(self._centres(balls, frame), painted)
             for trace, handle in self._traces:
                 handle.points = self._trace_ends(trace, frame)
             if self._springs is not None:
@@ -169,7 +187,7 @@ class ViserScene:
     def remove(self) -> None:
         """Remove the scene from the pages, except for its lights."""
         moving = [*self.batches, *(handle for _, handle in (*self._walls, *self._traces))]
-        for handle in (*moving, self._cloud, self._springs, self._box):
+        for handle in (*moving, self._points, self._springs, self._box):
             if handle is not None:
                 handle.remove()
 
@@ -187,6 +205,11 @@ class ViserScene:
     def batches(self) -> list[Any]:
         """Return the handles of solids, which can be clicked on."""
         return [handle for _, handle, _ in self._batches]
+
+    def _centres(self, solids: Solids, frame: Frame) -> np.ndarray:
+        """Return centres of solids on the page, in single precision."""
+        places = solids.centres(shown_places(self.scene, frame), frame.rotations)
+        return self._rounded(self.stage.places(places))
 
     def _placed(self, solids: Solids, frame: Frame) -> tuple[np.ndarray, np.ndarray]:
         """Return centres and Euler parameters of solids on the page, in single precision."""

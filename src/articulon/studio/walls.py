@@ -9,7 +9,7 @@ import numpy as np
 from articulon.forces.contact.walls import WallPart, parts_of
 from articulon.model import Model
 from articulon.model.array_rotations import matrices, quaternions
-from articulon.report.wall_drawing import wall_pose
+from articulon.report.wall_poses import wall_pose
 from articulon.studio.box_corners import box_corners
 from articulon.studio.solids import along
 

@@ -19,10 +19,11 @@ from articulon.model import Model
 from articulon.simulation.observers import poses_at
 from articulon.studio.broken_file import BrokenFile
 from articulon.studio.case_source import CaseSource
+from articulon.studio.drawn_balls import BallChoice, choosable
 from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.editor_panel import EditorPanel
 from articulon.studio.force_arrows import ForceArrows, some_numbers
-from articulon.studio.page_server import stop
+from articulon.studio.page_server import drawn_by_software, stop, ticks
 from articulon.studio.pull_tool import PullTool
 from articulon.studio.run_frames import floats
 from articulon.studio.run_panel import RunPanel
@@ -158,6 +159,9 @@ class Workspace:
                 client.camera.up_direction = tuple(stage.up)
                 client.camera.position, client.camera.look_at = tuple(stage.camera), (0.0, 0.0, 0.0)
 
+    def _choice(self) -> BallChoice:
+        return BallChoice(self.panel.wish, drawn_by_software(self.server))
+
     def _clear(self) -> None:
         if self._arrows is not None:
             self._arrows.hide()
@@ -170,7 +174,8 @@ class Workspace:
         stage = live_stage(scene, first, self.session.frames.some() if self.session.model is model else [])
         with self.server.atomic():
             self._clear()
-            self._view = ViserScene(self.server, scene, stage, first)
+            self._view = ViserScene(self.server, scene, stage, first, choice=self._choice())
+            self.panel.balls.visible = choosable(scene.balls.number)
             self._arrows = ForceArrows(self.server, self._view)
             self._middle = first.positions.mean(axis=0) if floats(model) else None
             self.pull.attach(self._view)
@@ -197,8 +202,11 @@ class Workspace:
     def update(self, seconds: float) -> None:
         """Update the pages after some wall time [s]. Errors are reported on the pages: a run does not end because a
         page sends bad input or cannot show something."""
-        self._unless_wrong(lambda: self._go_on(seconds))
-        self._unless_wrong(self.panel.update)
+        with self.server.atomic():
+            self._unless_wrong(lambda: self._go_on(seconds))
+            self._unless_wrong(self.panel.update)
+        # viser would collect messages for another sixtieth of a second.
+        self.server.flush()
 
     def _unless_wrong(self, does: Callable[[], object]) -> None:
         try:
@@ -227,6 +235,8 @@ class Workspace:
         if watched != self._watched:
             self._watched = watched
             session.tell("watch", watched=watched)
+        if self._view is not None and self._view.redraw_balls(self._choice()):
+            self.pull.attach(self._view)
         fresh = session.poll()
         self.panel.play_on(seconds)
         self._show(fresh)
@@ -274,11 +284,8 @@ class Workspace:
 
     def run(self) -> None:
         """Keep the pages up to date until Ctrl-C or :meth:`end`."""
-        before = time.monotonic()
-        while not self._closing.wait(1.0 / RATE):
-            now = time.monotonic()
-            self.update(now - before)
-            before = now
+        for seconds in ticks(self._closing, RATE):
+            self.update(seconds)
 
     @contextmanager
     def in_background(self) -> Iterator[Self]:

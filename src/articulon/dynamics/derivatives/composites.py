@@ -108,8 +108,8 @@ def shifted_inertia(r, m, h, A):
 
 
 @jit
-def add_own(forest, wrench, ws, acceleration, composites, i):
-    """Adds a link's own part to its composite."""
+def store_own(forest, wrench, ws, acceleration, composites, i):
+    """Writes a link's own part to its composite, to which the links that it carries are added later."""
     R, m = load_matrix(ws.rotation, i), forest.mass[i]
     v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
     aw, av = load_from(acceleration, i, 0), load_from(acceleration, i, 3)
@@ -120,14 +120,20 @@ def add_own(forest, wrench, ws, acceleration, composites, i):
     # D = 2 (v·h) 1 − 2 v hᵀ − 2 [w×] Σ m r rᵀ
     turned = skew_times(w, symmetric_rows(second_moment(A)))
     D = plus_isotropic(matrix_scale(-2.0, matrix_add(outer(v, h), turned)), 2.0 * dot(v, h))
-    row = composites
-    store6(row, i, INERTIA, symmetric_add(A, load_symmetric(row, i)))
-    add_from(row, i, FIRST_MOMENT, h)
-    store_rows(row, i, COUPLING, matrix_add(D, load_rows(row, i, COUPLING)))
-    add_from(row, i, MOMENTUM, P)
-    add_from(row, i, FORCE, f)
-    add_from(row, i, MOMENT, sub(n, load_from(wrench, i, 3)))
-    row[i, MASS] += m
+    store6(composites, i, INERTIA, A)
+    store_from(composites, i, FIRST_MOMENT, h)
+    store_rows(composites, i, COUPLING, D)
+    store_from(composites, i, MOMENTUM, P)
+    store_from(composites, i, FORCE, f)
+    store_from(composites, i, MOMENT, sub(n, load_from(wrench, i, 3)))
+    composites[i, MASS] = m
+
+
+@jit
+def store_all_own(forest, wrench, ws, acceleration, composites):
+    """Writes the own parts of all links to their composites."""
+    for i in range(forest.parent.size):
+        store_own(forest, wrench, ws, acceleration, composites, i)
 
 
 @jit

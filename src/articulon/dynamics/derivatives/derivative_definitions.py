@@ -12,7 +12,7 @@ from articulon.dynamics.derivatives.composites import WRENCH_WIDTH
 from articulon.dynamics.derivatives.force_jacobians import fill_force_jacobians, put
 from articulon.dynamics.derivatives.inverse_mass import apply_inverse, apply_inverse_to_rows, factorise_mass
 from articulon.dynamics.derivatives.motion_columns import find_columns
-from articulon.dynamics.state_functions import At, Definition, Shape, clear, moving
+from articulon.dynamics.state_functions import At, Definition, Shape, moving
 from articulon.kernels import jit
 from articulon.lane_registers import store_run
 from articulon.lanes import WIDTH, LaneArray, fused, lane_of
@@ -45,13 +45,12 @@ def take_loads(loads, given):
 @pass_of
 def find_motion_columns(forest, u, udot, gravity, ws, columns, acceleration):
     """Columns of the joints, and accelerations of placed and moved links."""
-    find_columns(forest, u, udot, gravity, ws, columns, acceleration)
+    find_columns(forest, u, udot, gravity, ws, columns, acceleration, 0, forest.parent.size)
 
 
 @pass_of
 def find_force_jacobians(forest, wrench, ws, columns, acceleration, composite, loads, given, common, rows):
     """∂τ/∂q and ∂τ/∂u in blocks of columns: the first two parts of ``rows``."""
-    clear(composite)
     clear_blocks(common.dq)
     clear_blocks(common.du)
     take_loads(loads, given)
@@ -64,8 +63,6 @@ def find_transposed_products(
     forest, wrench, ws, columns, acceleration, composite, loads, given, weight, motion, rows, dq, du
 ):
     """The products weightᵀ ∂τ/∂q and weightᵀ ∂τ/∂u (nu,)."""
-    clear(composite)
-    clear(rows)
     take_loads(loads, given)
     products.transposed_products(
         forest, wrench, ws, columns, acceleration, composite, loads, weight, motion, rows, dq, du
@@ -77,8 +74,6 @@ def find_products(
     forest, wrench, ws, columns, acceleration, composite, loads, given, shift, speed, changes, force, dtau
 ):
     """Replaces δτ by δτ − (∂τ/∂q δq + ∂τ/∂u δu) (nu,)."""
-    clear(composite)
-    clear(force)
     take_loads(loads, given)
     products.products(forest, wrench, ws, columns, acceleration, composite, loads, shift, speed, changes, force, dtau)
 

@@ -14,7 +14,6 @@ from articulon.dynamics import joints
 from articulon.dynamics.derivatives.composites import (
     FORCE,
     MOMENT,
-    add_own,
     coupling_times,
     coupling_transposed,
     hand_loads_to_parent,
@@ -22,6 +21,7 @@ from articulon.dynamics.derivatives.composites import (
     inertia_times,
     loads_times,
     loads_transposed,
+    store_all_own,
 )
 from articulon.dynamics.derivatives.motion_columns import FIRST, SECOND, SHIFT, SPEED, load_motion, motion_cross
 from articulon.kernels import jit
@@ -117,12 +117,12 @@ def fill_force_jacobians(forest, wrench, ws, columns, acceleration, composites, 
     """∂τ/∂q and ∂τ/∂u in blocks of columns, for links whose columns have been computed, except what ``fill_common``
     fills. Entries of two joints of which neither carries the other are not written.
 
-    ``composites`` (links, 28) start as zeros, and ``loads`` (links, 15) as the given wrenches on the links' bodies.
+    ``composites`` (links, 28) are scratch, and ``loads`` (links, 15) start as the given wrenches on the links' bodies.
     """
     kinds, u_start, dq, du = forest.kind, forest.u_start, common.dq, common.du
+    store_all_own(forest, wrench, ws, acceleration, composites)
     for i in range(kinds.size - 1, -1, -1):
         kind, j = kinds[i], u_start[i]
-        add_own(forest, wrench, ws, acceleration, composites, i)
         for k in range(joints.degrees_of_freedom(kind)):
             sw, sv = load_motion(columns, j + k, SHIFT)
             n, f, x, y = moved_column(composites, loads, columns, i, j + k)

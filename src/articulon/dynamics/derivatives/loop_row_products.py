@@ -21,10 +21,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.algebra.vectors import ZERO, add, apply_t, cross, dot, load, load_at, load_from, load_matrix, scale, sub
+from articulon.algebra.vectors import ZERO, add, apply_t, cross, dot, load, load_at, load_matrix, scale, sub
 from articulon.dynamics.derivatives.composites import add_from
 from articulon.dynamics.derivatives.motion_columns import load_motion
-from articulon.dynamics.loops.conditions import origin_of, turned, twist_of
+from articulon.dynamics.loops.conditions import row_vectors, turned, twist_of
 from articulon.kernels import jit
 from articulon.model import Loops
 from articulon.model.joints.base import TRANSLATION
@@ -51,17 +51,6 @@ def row_numbers(loops: Loops) -> RowNumbers:
 
 
 @jit
-def row_vectors(loops, ws, r):
-    """Direction n, the arm of b's point or the direction m, and the lever from a's origin, world axes."""
-    a, b = loops.link_a[r], loops.link_b[r]
-    n = turned(ws, a, load(loops.fixed, r))
-    if loops.kind[r] == TRANSLATION:
-        arm = turned(ws, b, load(loops.point_b, r))
-        return n, arm, add(arm, sub(origin_of(ws, b), origin_of(ws, a)))
-    return n, turned(ws, b, load(loops.moving, r)), ZERO
-
-
-@jit
 def turned_back(ws, i, v):
     """A direction of the world in the axes of link i, or of the ground."""
     if i < 0:
@@ -75,15 +64,6 @@ def motion_of(motion, i):
     if i < 0:
         return ZERO, ZERO
     return load_motion(motion, i, 0)
-
-
-@jit
-def moved_of(moved, i):
-    """Angular velocity and velocity of link i in an array (links, 6) whose linear part is first; zero for the
-    ground."""
-    if i < 0:
-        return ZERO, ZERO
-    return load_from(moved, i, 3), load_from(moved, i, 0)
 
 
 @jit
@@ -167,7 +147,7 @@ def weigh_accelerations(loops, ws, multiplier, acceleration, gravity, by_place, 
             continue
         c, a, b = multiplier[r], loops.link_a[r], loops.link_b[r]
         n, arm, lever = row_vectors(loops, ws, r)
-        (wa, va), (wb, vb) = twist_of(ws, a), twist_of(ws, b)
+        (wa, va), (wb, vb) = twist_of(ws.twist, a), twist_of(ws.twist, b)
         ua, la = acceleration_of(acceleration, gravity, a)
         ub, lb = acceleration_of(acceleration, gravity, b)
         if loops.kind[r] == TRANSLATION:
@@ -198,7 +178,7 @@ def vector_changes(loops, ws, r, moved, change):
     and with changes of the rows' numbers."""
     a, b = loops.link_a[r], loops.link_b[r]
     n, arm, _ = row_vectors(loops, ws, r)
-    (turn_a, way_a), (turn_b, way_b) = moved_of(moved, a), moved_of(moved, b)
+    (turn_a, way_a), (turn_b, way_b) = twist_of(moved, a), twist_of(moved, b)
     dn = add(cross(turn_a, n), turned(ws, a, load(change.fixed, r)))
     if loops.kind[r] == TRANSLATION:
         darm = add(cross(turn_b, arm), turned(ws, b, load(change.point_b, r)))
@@ -213,7 +193,7 @@ def change_residual(loops, ws, r, moved, change):
     dn, darm, dlever = vector_changes(loops, ws, r, moved, change)
     if loops.kind[r] == TRANSLATION:
         a = loops.link_a[r]
-        own, (turn, _) = turned(ws, a, load(loops.point_a, r)), moved_of(moved, a)
+        own, (turn, _) = turned(ws, a, load(loops.point_a, r)), twist_of(moved, a)
         down = add(cross(turn, own), turned(ws, a, load(change.point_a, r)))
         return dot(dn, sub(lever, own)) + dot(n, sub(dlever, down))
     return dot(darm, n) + dot(arm, dn)
@@ -226,8 +206,8 @@ def change_rate(loops, ws, r, moved, twist, change):
     a, b = loops.link_a[r], loops.link_b[r]
     n, arm, lever = row_vectors(loops, ws, r)
     dn, darm, dlever = vector_changes(loops, ws, r, moved, change)
-    (wa, va), (wb, vb) = twist_of(ws, a), twist_of(ws, b)
-    (dwa, dva), (dwb, dvb) = moved_of(twist, a), moved_of(twist, b)
+    (wa, va), (wb, vb) = twist_of(ws.twist, a), twist_of(ws.twist, b)
+    (dwa, dva), (dwb, dvb) = twist_of(twist, a), twist_of(twist, b)
     if loops.kind[r] == TRANSLATION:
         rate = sub(add(vb, cross(wb, arm)), add(va, cross(wa, lever)))
         on_b = add(dvb, add(cross(dwb, arm), cross(wb, darm)))
@@ -244,8 +224,8 @@ def change_acceleration(loops, ws, r, acceleration, gravity, moved, twist, faste
     a, b = loops.link_a[r], loops.link_b[r]
     n, arm, lever = row_vectors(loops, ws, r)
     dn, darm, dlever = vector_changes(loops, ws, r, moved, change)
-    (wa, va), (wb, vb) = twist_of(ws, a), twist_of(ws, b)
-    (dwa, dva), (dwb, dvb) = moved_of(twist, a), moved_of(twist, b)
+    (wa, va), (wb, vb) = twist_of(ws.twist, a), twist_of(ws.twist, b)
+    (dwa, dva), (dwb, dvb) = twist_of(twist, a), twist_of(twist, b)
     (ua, la), (ub, lb) = acceleration_of(acceleration, gravity, a), acceleration_of(acceleration, gravity, b)
     (dua, dla), (dub, dlb) = motion_of(faster, a), motion_of(faster, b)
     if loops.kind[r] == TRANSLATION:

@@ -15,6 +15,7 @@ a speed changes v by s and a by ψ' + s' − v × s.
 
 from articulon.algebra.vectors import ZERO, add, cross, load, load_from, scale, store_from
 from articulon.dynamics import joints
+from articulon.dynamics.by_forest import by_forest
 from articulon.dynamics.kinematics import frames
 from articulon.kernels import jit
 
@@ -58,12 +59,12 @@ def add_columns(kind, u, udot, columns, j, fixed, vw, vv, aw, av, cw, cv):
     return vw, vv, aw, av
 
 
-@jit
-def find_columns(forest, u, udot, gravity, ws, columns, acceleration):
-    """Columns (nu, 24) of placed and moved links, and their spatial accelerations about their origins (links, 6),
-    angular part first."""
+@by_forest
+def find_columns(forest, u, udot, gravity, ws, columns, acceleration, start, end):
+    """Columns (nu, 24) of placed and moved links from ``start`` to ``end``, and their spatial accelerations about their
+    origins (links, 6), angular part first."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
-    for i in range(parent.size):
+    for i in range(start, end):
         p, kind, j = parent[i], kinds[i], u_start[i]
         frame, body = frames(kind, parent, rotation, ws.quaternion, ws.rotation, i)
         for k in range(joints.degrees_of_freedom(kind)):

@@ -14,7 +14,6 @@ from articulon.dynamics.derivatives.composites import (
     FORCE,
     MOMENT,
     add_from,
-    add_own,
     coupling_times,
     coupling_transposed,
     hand_loads_to_parent,
@@ -22,6 +21,7 @@ from articulon.dynamics.derivatives.composites import (
     inertia_times,
     loads_times,
     loads_transposed,
+    store_own,
 )
 from articulon.dynamics.derivatives.force_jacobians import carried_wrench, moved_column, power
 from articulon.dynamics.derivatives.motion_columns import (
@@ -40,15 +40,28 @@ WIDTH = 12
 
 
 @jit
+def joint_motion(forest, columns, speeds, i):
+    """The motion of link i relative to its parent at given joint speeds."""
+    first, w, v = forest.u_start[i], ZERO, ZERO
+    for k in range(first, first + joints.degrees_of_freedom(forest.kind[i])):
+        sw, sv = load_motion(columns, k, SHIFT)
+        w, v = add(w, scale(speeds[k], sw)), add(v, scale(speeds[k], sv))
+    return w, v
+
+
+@jit
+def move_link(forest, ws, columns, speeds, motion, i):
+    """The motion of link i in row i of ``motion`` (links, 6), whose parent has been moved."""
+    w, v = joint_motion(forest, columns, speeds, i)
+    pw, pv = carried_motion(forest.parent, ws, motion, i)
+    store_motion(motion, i, 0, add(pw, w), add(pv, v))
+
+
+@jit
 def move_by(forest, ws, columns, speeds, motion):
     """The motion of the links (links, 6) at given joint speeds, angular part first."""
-    parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
-    for i in range(parent.size):
-        w, v = carried_motion(parent, ws, motion, i)
-        for k in range(u_start[i], u_start[i] + joints.degrees_of_freedom(kinds[i])):
-            sw, sv = load_motion(columns, k, SHIFT)
-            w, v = add(w, scale(speeds[k], sw)), add(v, scale(speeds[k], sv))
-        store_motion(motion, i, 0, w, v)
+    for i in range(forest.parent.size):
+        move_link(forest, ws, columns, speeds, motion, i)
 
 
 @jit
@@ -65,11 +78,7 @@ def carried_motion(parent, ws, motion, i):
 def gather_rows(forest, ws, columns, composites, loads, weight, rows, i):
     """Adds what a link's own joint columns, times their weights, contribute to inner joints to the link's row (links,
     12)."""
-    first = forest.u_start[i]
-    w, v = ZERO, ZERO
-    for k in range(first, first + joints.degrees_of_freedom(forest.kind[i])):
-        sw, sv = load_motion(columns, k, SHIFT)
-        w, v = add(w, scale(weight[k], sw)), add(v, scale(weight[k], sv))
+    w, v = joint_motion(forest, columns, weight, i)
     n, f = inertia_times(composites, i, w, v)
     add_from(rows, i, 0, n)
     add_from(rows, i, 3, f)
@@ -103,13 +112,16 @@ def stays(kind, columns, j, weight):
 @jit
 def transposed_products(forest, wrench, ws, columns, acceleration, composites, loads, weight, motion, rows, dq, du):
     """The products weightᵀ ∂τ/∂q and weightᵀ ∂τ/∂u (nu,), for links whose columns have been computed. ``motion``
-    (links, 6) is scratch, ``composites`` and ``rows`` (links, 12) start as zeros, ``loads`` as the wrenches on the
-    links' bodies."""
+    (links, 6), ``composites`` and ``rows`` (links, 12) are scratch, and ``loads`` start as the wrenches on the links'
+    bodies."""
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
-    move_by(forest, ws, columns, weight, motion)
+    for i in range(parent.size):  # one sweep, since long chains wait for memory
+        store_own(forest, wrench, ws, acceleration, composites, i)
+        move_link(forest, ws, columns, weight, motion, i)
+        for k in range(WIDTH):
+            rows[i, k] = 0.0
     for i in range(parent.size - 1, -1, -1):
         kind, j = kinds[i], u_start[i]
-        add_own(forest, wrench, ws, acceleration, composites, i)
         gather_rows(forest, ws, columns, composites, loads, weight, rows, i)
         pw, pv = carried_motion(parent, ws, motion, i)
         lw, lv = stays(kind, columns, j, weight)
@@ -134,43 +146,43 @@ def transposed_products(forest, wrench, ws, columns, acceleration, composites, l
 
 
 @jit
-def carry_changes(forest, ws, columns, shift, speed, changes):
-    """Effect of joint displacements and speeds (nu,) on the links that they carry, written to ``changes`` (links, 12):
+def carry_changes(forest, ws, columns, shift, speed, changes, i):
+    """Effect of joint displacements and speeds (nu,) on link i that they carry, written to ``changes`` (links, 12):
     Σ (s'' δq + (s' + s˙) δu), then the angular parts of Σ (s' δq + s δu) and of Σ s δq. The sums include the joint
     itself."""
-    parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
-    for i in range(parent.size):
-        p = parent[i]
-        aw, av, b, c = ZERO, ZERO, ZERO, ZERO
-        if p >= 0:
-            aw = load_from(changes, p, 0)
-            av = add(load_from(changes, p, 3), cross(aw, load(ws.reach, i)))
-            b, c = load_from(changes, p, 6), load_from(changes, p, 9)
-        for k in range(u_start[i], u_start[i] + joints.degrees_of_freedom(kinds[i])):
-            sw = load_from(columns, k, SHIFT)
-            gw, gv = load_motion(columns, k, SECOND)
-            hw, hv = load_motion(columns, k, SPEED)
-            aw = add(aw, add(scale(shift[k], gw), scale(speed[k], hw)))
-            av = add(av, add(scale(shift[k], gv), scale(speed[k], hv)))
-            b = add(b, add(scale(shift[k], load_from(columns, k, FIRST)), scale(speed[k], sw)))
-            c = add(c, scale(shift[k], sw))
-        store_motion(changes, i, 0, aw, av)
-        store_from(changes, i, 6, b)
-        store_from(changes, i, 9, c)
+    p, first = forest.parent[i], forest.u_start[i]
+    aw, av, b, c = ZERO, ZERO, ZERO, ZERO
+    if p >= 0:
+        aw = load_from(changes, p, 0)
+        av = add(load_from(changes, p, 3), cross(aw, load(ws.reach, i)))
+        b, c = load_from(changes, p, 6), load_from(changes, p, 9)
+    for k in range(first, first + joints.degrees_of_freedom(forest.kind[i])):
+        sw = load_from(columns, k, SHIFT)
+        gw, gv = load_motion(columns, k, SECOND)
+        hw, hv = load_motion(columns, k, SPEED)
+        aw = add(aw, add(scale(shift[k], gw), scale(speed[k], hw)))
+        av = add(av, add(scale(shift[k], gv), scale(speed[k], hv)))
+        b = add(b, add(scale(shift[k], load_from(columns, k, FIRST)), scale(speed[k], sw)))
+        c = add(c, scale(shift[k], sw))
+    store_motion(changes, i, 0, aw, av)
+    store_from(changes, i, 6, b)
+    store_from(changes, i, 9, c)
 
 
 @jit
 def products(forest, wrench, ws, columns, acceleration, composites, loads, shift, speed, changes, force, dtau):
     """Subtracts ∂τ/∂q δq + ∂τ/∂u δu from ``dtau`` (nu,), for the changes ``shift`` and ``speed``.
 
-    ``changes`` (links, 12) is scratch, ``composites`` and ``force`` (links, 6) start as zeros, ``loads`` as the
-    wrenches on the links' bodies.
+    ``changes`` (links, 12), ``composites`` and ``force`` (links, 6) are scratch, and ``loads`` start as the wrenches on
+    the links' bodies.
     """
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
-    carry_changes(forest, ws, columns, shift, speed, changes)
+    for i in range(parent.size):  # one sweep, since long chains wait for memory
+        store_own(forest, wrench, ws, acceleration, composites, i)
+        carry_changes(forest, ws, columns, shift, speed, changes, i)
+        store_motion(force, i, 0, ZERO, ZERO)
     for i in range(parent.size - 1, -1, -1):
         kind, j, p = kinds[i], u_start[i], parent[i]
-        add_own(forest, wrench, ws, acceleration, composites, i)
         moment, strength = load_from(composites, i, MOMENT), load_from(composites, i, FORCE)
         # Effect of all joints that carry the link on the wrench that it needs, except the part that moves along.
         n, f = inertia_times(composites, i, load_from(changes, i, 0), load_from(changes, i, 3))

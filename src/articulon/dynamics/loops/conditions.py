@@ -155,11 +155,25 @@ def origin_of(ws, i):
 
 
 @jit
-def twist_of(ws, i):
-    """Angular velocity and velocity of the origin of link i."""
+def twist_of(array, i):
+    """Angular velocity and velocity of the origin of link i in an array (links, 6) whose linear part is first; zero for
+    the ground."""
     if i < 0:
         return ZERO, ZERO
-    return load_from(ws.twist, i, 3), load_from(ws.twist, i, 0)
+    return load_from(array, i, 3), load_from(array, i, 0)
+
+
+@jit
+def row_vectors(loops, ws, r):
+    """Direction n of a row, the arm of b's point, and the lever from a's origin to it, world axes; a row that compares
+    directions has the direction m in place of both."""
+    a, b = loops.link_a[r], loops.link_b[r]
+    n = turned(ws, a, load(loops.fixed, r))
+    if loops.kind[r] == TRANSLATION:
+        arm = turned(ws, b, load(loops.point_b, r))
+        return n, arm, add(arm, sub(origin_of(ws, b), origin_of(ws, a)))
+    m = turned(ws, b, load(loops.moving, r))
+    return n, m, m
 
 
 @jit
@@ -185,19 +199,16 @@ def row_residuals(loops, q, ws, motion, residual):
 def row_wrenches(loops, ws, wrench):
     """The unit force of every row on its two links, for placed links: the rows of J."""
     for r in range(loops.kind.size):
-        kind, a, b = loops.kind[r], loops.link_a[r], loops.link_b[r]
-        if kind == DRIVE:
+        if loops.kind[r] == DRIVE:
             continue
-        n = turned(ws, a, load(loops.fixed, r))
-        if kind == TRANSLATION:
-            arm = turned(ws, b, load(loops.point_b, r))
-            lever = add(arm, sub(origin_of(ws, b), origin_of(ws, a)))  # both forces act at b's point
+        n, arm, lever = row_vectors(loops, ws, r)
+        if loops.kind[r] == TRANSLATION:  # both forces act at b's point
             store_from(wrench, r, 0, n)
             store_from(wrench, r, 3, cross(arm, n))
             store_from(wrench, r, 6, scale(-1.0, n))
             store_from(wrench, r, 9, cross(n, lever))
         else:
-            t = cross(turned(ws, b, load(loops.moving, r)), n)
+            t = cross(arm, n)
             store_from(wrench, r, 0, ZERO)
             store_from(wrench, r, 3, t)
             store_from(wrench, r, 6, ZERO)
@@ -268,23 +279,19 @@ def row_biases(loops, ws, gamma):
     """Products γ: the part of every row's second derivative besides the links' accelerations, for placed and moved
     links."""
     for r in range(loops.kind.size):
-        kind, a, b = loops.kind[r], loops.link_a[r], loops.link_b[r]
         gamma[r] = 0.0
-        if kind == DRIVE:
+        if loops.kind[r] == DRIVE:
             continue
-        n = turned(ws, a, load(loops.fixed, r))
-        wa, va = twist_of(ws, a)
-        wb, vb = twist_of(ws, b)
-        if kind == TRANSLATION:
-            arm = turned(ws, b, load(loops.point_b, r))
-            lever = add(arm, sub(origin_of(ws, b), origin_of(ws, a)))
+        n, arm, lever = row_vectors(loops, ws, r)
+        wa, va = twist_of(ws.twist, loops.link_a[r])
+        wb, vb = twist_of(ws.twist, loops.link_b[r])
+        if loops.kind[r] == TRANSLATION:
             # Motion of b's point in the frame of a, and its Coriolis and centripetal accelerations.
             slip = sub(add(vb, cross(wb, arm)), add(va, cross(wa, lever)))
             swept = sub(cross(wb, cross(wb, arm)), cross(wa, cross(wa, lever)))
             gamma[r] = dot(n, sub(swept, scale(2.0, cross(wa, slip))))
         else:
-            m = turned(ws, b, load(loops.moving, r))
-            change = add(cross(cross(wb, m), n), cross(m, cross(wa, n)))
+            change = add(cross(cross(wb, arm), n), cross(arm, cross(wa, n)))
             gamma[r] = dot(sub(wb, wa), change)
 
 

@@ -42,8 +42,8 @@ class Walls(NamedTuple):
     """a, b − a and c − a of each triangle in the wall's frame [length], and its unit normal, flat, twelve numbers per
     triangle."""
     parts: np.ndarray
-    """Numbers of a triangle's corners a, b, c and of its edges ab, bc, ca, unique over corners, edges and meshes, shape
-    (triangles, 6)."""
+    """Numbers of a triangle's corners a, b, c and of its edges ``ab``, ``bc``, ``ca``, unique over corners, edges and
+    meshes, shape (triangles, 6)."""
     centre: np.ndarray
     """Centre of a mesh in its frame, and half of its diagonal; for a cylinder zero and its radius [length], shape
     (walls, 4)."""

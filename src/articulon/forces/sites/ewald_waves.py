@@ -171,7 +171,7 @@ def _column_waves(row, charges, first, second, a, b, out):
 
 @routine
 def _add_structure(constants, row):
-    """Add the structure factors of a block to those of its group, Re and Im for +c, then for −c."""
+    """Add the structure factors of a block to those of its group, real and imaginary parts for +c, then for −c."""
     first, second, third, scratch = _layout(constants)
     for column in range(int(constants[COLUMNS])):
         entry = HEADER + COLUMN * column

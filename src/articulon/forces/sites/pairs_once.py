@@ -69,7 +69,7 @@ def block_of(turn, share, shares):
 
 @jit
 def groups_to_meet(i, a, b, n):
-    """Groups of block b that a site of block a interacts with: in its own block from its own group on."""
+    """Groups of block ``b`` that a site of block ``a`` interacts with: in its own block from its own group on."""
     first = i // WIDTH if a == b else b * GROUPS
     return first, min((b + 1) * GROUPS, groups_of(n))
 

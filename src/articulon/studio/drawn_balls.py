@@ -1,0 +1,108 @@
+"""How the balls of a scene are drawn: as instances of one mesh, which can be clicked on, or as points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from articulon.studio.solids import Solids
+from articulon.studio.stage import Stage
+
+if TYPE_CHECKING:
+    import viser
+
+AUTOMATIC, BALLS, POINTS = WISHES = ("automatic", "balls", "points")
+"""What a page may ask for."""
+FINENESS = ((100, 4), (400, 3), (4_000, 2), (40_000, 1))
+"""Number of subdivisions of the triangles of a ball, for up to this number of balls, on a graphics card. More balls are
+drawn as points, of which browsers can draw millions."""
+COARSENESS = ((25, 3), (100, 2), (400, 1))
+"""The same for a browser that draws by software, where triangles take far more of a frame than pixels do."""
+COARSEST = 0
+"""Number of subdivisions of balls that are asked for although there are so many."""
+HINT = "points for more than can be drawn at once; they cannot be clicked on"
+"""Hint for what a page may ask for."""
+MOST_SIZES = 8
+"""Largest number of sizes of points; between more sizes of balls the nearest is used."""
+
+
+class BallChoice(NamedTuple):
+    """What decides how balls are drawn."""
+
+    wish: str = AUTOMATIC
+    """One of ``WISHES``."""
+    by_software: bool = False
+    """Whether a page draws without a graphics card."""
+
+    def divisions(self, count: int) -> int | None:
+        """Return the number of subdivisions of the triangles of so many balls; None for points."""
+        if self.wish == POINTS:
+            return None
+        table = COARSENESS if self.by_software else FINENESS
+        found = next((parts for most, parts in table if count <= most), None)
+        return COARSEST if found is None and self.wish == BALLS else found
+
+
+def choosable(count: int) -> bool:
+    """Whether so many balls may be drawn as points unless somebody asks for balls."""
+    return count > COARSENESS[-1][0]
+
+
+def wish_of(control: Any) -> str:
+    """Return what is chosen by a control of a page, which may send anything."""
+    return str(control.value) if control.value in WISHES else AUTOMATIC
+
+
+class Points:
+    """Balls as shaded points, one cloud for each size.
+
+    Parameters
+    ----------
+    server
+        Server of the page.
+    balls
+        The balls.
+    stage
+        Scale of the scene.
+    places
+        Their centres on the page, shape (n, 3), single precision.
+    colours
+        Their colours, shape (n, 3), uint8.
+    """
+
+    def __init__(
+        self, server: viser.ViserServer, balls: Solids, stage: Stage, places: np.ndarray, colours: np.ndarray
+    ) -> None:
+        self._clouds: list[tuple[np.ndarray, Any]] = []
+        radii = np.asarray(stage.factor * balls.size.mean(axis=1))
+        sizes = point_sizes(radii)
+        nearest = np.abs(radii[:, None] - sizes).argmin(axis=1)
+        for k, size in enumerate(sizes.tolist()):
+            own = np.flatnonzero(nearest == k)
+            handle = server.scene.add_point_cloud(
+                f"/balls/{k}", places[own], colours[own], point_size=size, point_shape="circle", precision="float32"
+            )
+            self._clouds.append((own, handle))
+
+    def show(self, places: np.ndarray, colours: np.ndarray | None) -> None:
+        """Move the points to new places (n, 3); ``colours`` (n, 3) is None if they stay."""
+        for own, handle in self._clouds:
+            # All points of one size need no copy.
+            handle.points = places if len(self._clouds) == 1 else places[own]
+            if colours is not None:
+                handle.colors = colours[own]
+
+    def remove(self) -> None:
+        """Remove the points from the pages."""
+        for _, handle in self._clouds:
+            handle.remove()
+
+
+def point_sizes(radii: np.ndarray) -> np.ndarray:
+    """Return the sizes of points for balls with these radii: the radii themselves if they are few, otherwise sizes
+    between which the radii lie in equal parts. A point of size r is as wide as a ball of radius r."""
+    own = np.unique(radii.astype(np.float32)).astype(float)
+    if len(own) <= MOST_SIZES:
+        return own
+    return np.unique(np.quantile(radii, (np.arange(MOST_SIZES) + 0.5) / MOST_SIZES))
