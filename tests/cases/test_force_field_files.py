@@ -212,6 +212,10 @@ def test_a_case_takes_any_system(peptide, tmp_path):
             'system = "system.xml"\nforce_field = "amber14"',
             "force_field selects parameters, but system already has its own",
         ),
+        (
+            'system = "system.xml"\nsolvent = "tip3p"\npadding = "1 nm"',
+            "solvent selects parameters, but system already has its own",
+        ),
         ('system = "none.xml"', "model.system: none.xml cannot be read"),
         ('force_field_files = ["a.xml"]', "force_field_files need a force_field"),
     ):

@@ -224,6 +224,23 @@ def test_a_case_refuses_what_cannot_be(tmp_path, keys, message):
         ar.load_case(tmp_path / "case.toml")
 
 
+def test_a_water_model_without_water_is_refused(dipeptide, tmp_path):
+    """It would be a run in a vacuum under the name of a solvent."""
+    message = r"model.solvent: tip3p is a water model, and .* has no water: give model.padding or model.box"
+    with pytest.raises(ModelError, match=message):
+        molecules.force_field_model(dipeptide, molecules.perceive(dipeptide), "amber14", solvent="tip3p")
+    with pytest.raises(ModelError, match=message):
+        molecules.openmm_system(dipeptide, solvent="tip3p")
+    molecules.write_structure(dipeptide, tmp_path / "dry.pdb")
+    from_file = CASE.replace('sequence = ["ACE", "ALA", "NME"]', 'structure = "dry.pdb"')
+    for text, source in ((CASE, "case.toml"), (from_file, "dry.pdb")):
+        for engine in ("articulon", "openmm"):
+            (tmp_path / "case.toml").write_text(text.format(WET + f'evaluate = "{engine}"'))
+            with pytest.raises(CaseError, match=message) as refused:
+                ar.load_case(tmp_path / "case.toml").build_model()
+            assert source in str(refused.value)
+
+
 def test_a_case_has_the_box_that_its_structure_has(tmp_path):
     (tmp_path / "case.toml").write_text(
         CASE.format(WET + 'box = ["2 nm", "2.2 nm", "2 nm"]\nevaluate = "openmm"\nplatform = "Reference"')

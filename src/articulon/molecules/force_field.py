@@ -86,7 +86,8 @@ def force_field(
     Raises
     ------
     ModelError
-        For residues without parameters; the message names each and its differences from known residues.
+        For residues without parameters; the message names each and its differences from known residues. For a water
+        model where the structure has no water, which :func:`solvate` adds.
     """
     if articulation is not None:
         check_cut(structure, articulation, "force_field")

@@ -13,7 +13,7 @@ from articulon.molecules.boxes import check_images, shown_box
 from articulon.molecules.force_field_files import WATERS, check_words, reader
 from articulon.molecules.openmm_exchange import from_openmm, openmm_app, seeded, to_openmm
 from articulon.molecules.structure import Structure, check_structure
-from articulon.molecules.system_making import UNITS, openmm_system, total_charge
+from articulon.molecules.system_making import UNITS, total_charge, unchecked_system
 from articulon.molecules.water_geometry import with_geometry
 from articulon.units import unit_system
 
@@ -103,7 +103,7 @@ def solvate(
     known = reader(structure, force_field, water, files)
     bare = replace(structure, box=None)
     # Do this before the modeller, which would name residues by numbers from zero.
-    charge = total_charge(openmm_system(bare, force_field, solvent=water, files=files))
+    charge = total_charge(unchecked_system(bare, force_field, solvent=water, files=files))
     if not neutralise and abs(charge) > 0.5:
         raise ModelError(
             f"solvate, neutralise: {structure.source} has a charge of {charge:+.0f} e, but a periodic box must be "

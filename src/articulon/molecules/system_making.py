@@ -47,9 +47,35 @@ def openmm_system(
     ------
     ModelError
         For residues without parameters, with their differences from known ones; for terms that the files lack, by atom;
-        for a box that is too small for the cutoff; and for a charged box.
+        for a water model where the structure has no water; for a box that is too small for the cutoff; and for a
+        charged box.
     """
     check_structure(structure, "force_field")
+    check_water(structure, solvent)
+    return unchecked_system(structure, name, solvent=solvent, cutoff=cutoff, files=files, **options)
+
+
+def check_water(structure: Structure, solvent: Any) -> None:
+    """Raise ModelError for a water model where the structure has no water: the run would be one in a vacuum."""
+    if not isinstance(solvent, str) or solvent not in WATERS:
+        return
+    if all(residue.kind != "water" for residue in structure.residues):
+        raise ModelError(
+            f"model.solvent: {solvent} is a water model, and {structure.source} has no water: give model.padding or "
+            "model.box to add it (molecules.solvate in Python), or take solvent = 'vacuum' or 'obc2'"
+        )
+
+
+def unchecked_system(
+    structure: Structure,
+    name: str,
+    *,
+    solvent: str,
+    cutoff: float | str | None = None,
+    files: Sequence[str] = (),
+    **options: Any,
+) -> Any:
+    """Return what :func:`openmm_system` does, also for a structure to which water is yet to be added."""
     known = reader(structure, name, solvent, files)
     options = {**_cutoffs(structure, solvent, cutoff), **options}
     topology, places = to_openmm(structure)

@@ -94,7 +94,8 @@ class Molecule(BaseBuilder):
     system_sha256: str | None = None
     """SHA-256 of that file; computed when the case is read."""
     solvent: Solvent = "vacuum"
-    """Solvent: ``vacuum``, ``obc2`` for an implicit solvent, or a water model such as ``tip3p``."""
+    """Solvent: ``vacuum``, ``obc2`` for an implicit solvent, or a water model such as ``tip3p``, for water that the
+    structure has or that ``padding`` or ``box`` adds."""
     padding: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
     """Fill a periodic box with water so that the solute and its images are this far apart [length]."""
     box: Literal["file"] | Annotated[tuple[Quantity, Quantity, Quantity], Dimension("length")] | None = None
@@ -154,6 +155,8 @@ class Molecule(BaseBuilder):
             for key in ("force_field", "cutoff", "force_field_files"):
                 if getattr(self, key):
                     raise ValueError(f"{key} selects parameters, but system already has its own; leave it out")
+            if self.solvent != "vacuum":
+                raise ValueError("solvent selects parameters, but system already has its own; leave it out")
             return
         if self.force_field is None:
             if self.solvent != "vacuum" or self.cutoff is not None:
