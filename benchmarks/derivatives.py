@@ -35,7 +35,7 @@ SHORT = 1e-6
 STEPS = 10
 """Steps of one call, beside which it costs nothing."""
 STEP_FIGURES = ("step", "adjoint step", "adjoint step, bodies")
-"""A step, its adjoint, and that with numbers of bodies among the parameters."""
+"""A step, its adjoint, and that with body parameters too."""
 SECONDS = 6.0
 """Wall-clock time for each of the four [s]."""
 
@@ -143,7 +143,7 @@ def _chain_run(bodies: int) -> DifferentiableRun:
 
 
 def _steps(run: DifferentiableRun, length: float) -> list[Callable[[], Any]]:
-    """Steps of a length of a run, and as many reversed, without and with derivatives by numbers of bodies."""
+    """Steps of a length of a run, and as many reversed, without and with derivatives by body parameters."""
     times, lengths = length * np.arange(STEPS + 1), np.full(STEPS + 1, length)
     stepping = FrictionImplicitStepping(run)
     taking, kept = stepping.taking()
@@ -186,7 +186,7 @@ def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
         target("a product with a vector over the forward dynamics, at most", max(products), 4.0),
         target("the adjoint of a right-hand side over it, at most", max(adjoints), 5.0),
         target("an adjoint friction-implicit step over the step, at most", max(over[0]), 5.0),
-        target("the same with numbers of bodies, at most", max(over[1]), 5.0),
+        target("the same with body parameters, at most", max(over[1]), 5.0),
         target("growth of a product's time per body from n = 128 to 100,000", growth, 0.2),
     ]
 
@@ -199,7 +199,7 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
         ours, theirs = figures["ours"][k], figures["pinocchio"][k]
         ratio = None if theirs is None else theirs / ours
         rows.append((n, ours, theirs, ratio, figures["difference"][k]))
-    columns = ("n", "ours", "Pinocchio", "times as fast", "apart")
+    columns = ("n", "ours", "Pinocchio", "times as fast", "difference")
     show_table(out, "Derivatives of u' by q, u and τ, revolute chains: μs", columns, rows)
     rows = []
     for k, n in enumerate(figures["long"]):
@@ -217,7 +217,7 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
     for k, name in enumerate(figures["steps of"]):
         one, back, more = (figures[figure][k] for figure in STEP_FIGURES)
         rows.append((name, one, back, back / one, more, more / one))
-    columns = ("steps of", "step", "adjoint step", "over step", "with numbers of bodies", "over step")
+    columns = ("steps of", "step", "adjoint step", "ratio", "with body parameters", "ratio")
     show_table(out, "Friction-implicit steps with drag and springs or pairs, and their adjoints: μs", columns, rows)
     show_targets(out, figures["targets"])
     show_machine(out, figures["machine"])

@@ -88,14 +88,14 @@ def _many(name: str, states: int, steps: int, threads: int) -> Callable[[], None
 
 
 def show_ensembles(rows: Sequence[dict[str, Any]], out: Console) -> None:
-    """Prints the rows as a table, with how many runs on one thread an ensemble is worth."""
+    """Prints the rows as a table, with the ratio of the time of a run on one thread to that of an ensemble."""
     lines = []
     for row in rows:
         alone, *many = (row[way] for way in WAYS)
         worth = [None if one is None or alone is None else round(alone / one, 2) for one in many]
         lines.append((row["case"], row["states"], alone, *many, *worth))
     title = (
-        "Friction-implicit steps of many states together: μs for a step of a state, and runs that an ensemble is worth"
+        "Friction-implicit steps of many states together: μs for a step of a state, and ratio of a run to an ensemble"
     )
-    columns = ["case", "states", "a run, 1 thread", "ensemble, 1", "2 threads", "worth, 1", "2 threads"]
+    columns = ["case", "states", "a run, 1 thread", "ensemble, 1", "2 threads", "ratio, 1", "2 threads"]
     show_table(out, title, columns, lines)

@@ -65,7 +65,8 @@ def _parameters(path: str, value: Any, text: str) -> Iterator[str]:
         signature = inspect.signature(value)
     except (TypeError, ValueError):
         return
-    described = _sections(text).get("Parameters", "") + _sections(text).get("Attributes", "")
+    sections = _sections(text)
+    described = sections.get("Parameters", "") + sections.get("Attributes", "")
     for line in described.splitlines():
         if line.strip() and not line.startswith(" ") and not _HEAD.match(line):
             yield f"{path}: {line!r} stands where a parameter's name should"

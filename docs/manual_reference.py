@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -207,8 +208,6 @@ def _value(value: Any) -> str:
 
 def _inline(text: str) -> str:
     """A docstring's text on one line of a table, with its marks as Markdown has them."""
-    import re
-
     flat = " ".join(text.split()).replace("|", "\\|")
     flat = re.sub(r":\w+:`~?(?:articulon\.)?([^`<]*)`", r"`\1`", flat)
     return flat.replace("``", "`")

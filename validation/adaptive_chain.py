@@ -152,7 +152,7 @@ def compared(ends: dict[str, np.ndarray]) -> str:
                 + [f"{part:.0%}" for part in planted]
             )
     means = ", ".join(f"{x.mean():.2f} ± {x.std() / math.sqrt(x.size):.2f} {name}" for name, x in ends.items())
-    head = ["samples", "test", "p", "says 'differ' of equal ones", "of 5 % longer", "of 5 % shorter"]
+    head = ["samples", "test", "p", "found different: equal samples", "5 % longer", "5 % shorter"]
     return (
         f"{table(head, rows)}\n\nMeans: {means}, {drawn.mean():.2f} ± {drawn.std() / math.sqrt(drawn.size):.2f} exact."
     )
@@ -174,9 +174,9 @@ def with_starts(kept: dict[str, list[dict[str, Any]]]) -> str:
             differ += stats.ttest_ind(*changes, equal_var=False).pvalue < 0.05
         seen.append(differ / 400)
     return textwrap.fill(
-        "Both arms begin with exact draws, and the change of a chain's distance says the same with less scatter. By "
-        f"Welch's test of the changes p is {found.pvalue:.2f}; it says 'differ' of {seen[0]:.0%} of equal samples, of "
-        f"{seen[1]:.0%} of those 5 % longer and of {seen[2]:.0%} of those 5 % shorter.",
+        "Both arms begin with exact draws, so the changes of a chain's distance allow the same test with less scatter. "
+        f"Welch's test of the changes gives p = {found.pvalue:.2f}; it finds {seen[0]:.0%} of equal samples different, "
+        f"{seen[1]:.0%} of those 5 % longer and {seen[2]:.0%} of those 5 % shorter.",
         118,
     )
 
@@ -208,12 +208,12 @@ def main() -> None:
     rows = [["degrees of freedom that move", f"{active:.1%}", "100 %", f"{1 / active:.1f}"]]
     for name, values in (
         ("wall time of a unit, best of five [ms]", {arm: times[arm]["wall"] for arm in ARMS}),
-        ("processor time, likewise [ms]", {arm: times[arm]["processor"] for arm in ARMS}),
+        ("processor time of a unit, best of five [ms]", {arm: times[arm]["processor"] for arm in ARMS}),
         ("processor time, median of all runs [ms]", middle),
     ):
         pair = [values[arm] for arm in ARMS]
         rows.append([name, *(f"{1e3 * value:.2f}" for value in pair), f"{pair[1] / pair[0]:.1f}"])
-    cost = table(["", *ARMS, "times less"], rows)
+    cost = table(["", *ARMS, "ratio"], rows)
     write_section(
         "adaptive-chain",
         f"""

@@ -2,7 +2,7 @@
 
     python -m validation.damage --count 500 --seed 1
 
-makes a run that was broken off half-way, damages copies of its folder, one after the other, resumes each in another
+makes a run that was interrupted half-way, damages copies of its folder, one after the other, resumes each in another
 process, and says how that ended. It exits with 1 where one ended in other bits, a traceback, a crash, or not at all.
 With --write it rewrites its section of docs/validation.md.
 
@@ -304,11 +304,11 @@ def main(arguments: list[str] | None = None) -> int:
             bad += 1
             sys.stdout.write(f"{found.end}: {found.run.file}, {found.run.what}: {found.said}\n")
     rows = [[file, end, str(number)] for (file, end), number in sorted(ends.items())]
-    summary = f"{bad} of {given.count} ended as they must not."
+    summary = f"{bad} of {given.count} ended wrongly."
     if given.write:
         how = f"`python -m validation.damage --count {given.count} --seed {given.seed} --write`"
         words = (
-            "Copies of a run that was broken off half-way, each damaged in one of some twenty ways and then resumed:"
+            "Copies of a run that was interrupted half-way, each damaged in one of some twenty ways and then resumed:"
         )
         found = table(["damaged file", "how the resumption ended", "times"], rows)
         write_section("damage", f"## Damaged checkpoints and trajectories\n\n{how}.\n{words}\n\n{found}\n\n{summary}")

@@ -96,7 +96,7 @@ def main() -> None:
                 late["verdict"],
             ]
         )
-    head = ["gap [nm]", "straight chains [μs]", "docks [μs]", f"a2 = {A2:g} [μs]", "late", "lag", "left over", "pairs"]
+    head = ["gap [nm]", "straight chains [μs]", "docks [μs]", f"a2 = {A2:g} [μs]", "late", "lag", "residual", "pairs"]
     write_section(
         "docking-gap",
         f"""
@@ -112,7 +112,7 @@ goes as the eighth power of the distance from A's centres, and 1 nm more makes i
 *Straight chains*: all joints held and no inertia, to an advance of 55 nm, which is the one-dimensional reduction of
 this model. *Docks*: the full model to {STAGES[-1][1]} nm, friction-implicit steps of 40 and 8 ps (what is left takes
 0.05 μs); its chains bend towards the receptors, which takes 7 % off the time. Then a constant a2 = {A2:g} with steps of
-{SCALED_STEP}, how late it is, and what it says of itself at a tolerance of 2 %: lag, what the forces leave over, pairs.
+{SCALED_STEP}, how late it is, and what it says of itself at a tolerance of 2 %: lag, residual of the forces, pairs.
 
 {table([*head, "verdict"], rows)}
 """,

@@ -177,12 +177,21 @@ def main(duration: float = SAMPLING) -> None:
             ]
         )
         sys.stderr.write(" | ".join(rows[-1]) + "\n")
-    head = ["source, T, ρ", "U ours", "U published", "apart", "p ours", "p published", "apart", "inefficiency"]
+    head = [
+        "source, T, ρ",
+        "U ours",
+        "U published",
+        "difference / error",
+        "p ours",
+        "p published",
+        "difference / error",
+        "inefficiency",
+    ]
     text = f"""
 ## Equation of state of Lennard-Jones fluids
 
 `python -m validation.equation_of_state`, {time.monotonic() - began:.0f} s. Potential energy of an atom and pressure,
-with standard errors, in reduced units; "apart" is the difference in combined standard errors. Velocity Verlet with
+with standard errors, in reduced units; the differences are in combined standard errors. Velocity Verlet with
 Langevin's thermostat, steps of {STEP} τ and γ = {FRICTION} τ⁻¹; {duration:.0f} τ of each fluid, a sample every
 {BETWEEN} τ. The errors count the statistical inefficiency (pymbar), of which the larger is given.
 

@@ -73,7 +73,7 @@ def main(spheres: int = SPHERES) -> None:
     began = time.monotonic()
     found = [point(packing, spheres) for packing in PACKINGS]
     worst = max(off for _, off in found)
-    head = ["η", "Z", "Carnahan–Starling", "apart", "impacts", "a second", "momentum", "energy"]
+    head = ["η", "Z", "Carnahan–Starling", "difference", "impacts", "per second", "momentum", "energy"]
     text = f"""
 ## Equation of state of hard spheres
 

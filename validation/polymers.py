@@ -218,7 +218,7 @@ def main() -> None:
         f"density 0.85 and kT = 1, friction {FRICTION:g}/τ, {duration:g} τ each, in steps of {STEP:g} τ (OpenMM "
         f"{0.5 * STEP:g}, springs {SPRING_STEP:g}). Rods are {BOND:g} σ. The last but one column is how far the four "
         "figures are from those of the first row, in their errors; springs differ by their nature.\n\n"
-        + table(["", "⟨R²⟩ [σ²]", "⟨Rg²⟩ [σ²]", "ratio", "pressure [ε/σ³]", "off by", "τ/s"], rows),
+        + table(["", "⟨R²⟩ [σ²]", "⟨Rg²⟩ [σ²]", "ratio", "pressure [ε/σ³]", "deviations / errors", "τ/s"], rows),
     )
 
 

@@ -93,7 +93,7 @@ def main() -> None:
         f"## Ensembles of constant pressure\n\n`python -m validation.pressure`: {PARTICLES} particles of a "
         f"Lennard-Jones liquid at kT = 1 and the pressures {PRESSURES[0]:g} and {PRESSURES[1]:g}, {DURATION:g} τ each. "
         "The last column is how far the slope of ln p₂(V)/p₁(V) is from −(P₂ − P₁)/kT, in its errors.\n\n"
-        + table(["barostat", "volume [σ³]", "at the higher pressure", "off by"], rows),
+        + table(["barostat", "volume [σ³]", "at the higher pressure", "deviation / error"], rows),
     )
 
 

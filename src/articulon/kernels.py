@@ -6,6 +6,7 @@ import itertools
 import os
 import secrets
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -105,10 +106,18 @@ def first_class(function: Callable) -> Any:
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Runs dense algebra on one thread, so that its bits do not depend on the number of threads."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
+    # LAPACK for kernels is SciPy's, which loads its own BLAS.
+    with _dense_algebra("scipy.linalg" in sys.modules).limit(limits=1, user_api="blas"):
         yield
+
+
+@cache
+def _dense_algebra(of_scipy: bool) -> Any:
+    """The libraries of dense algebra in this process, without SciPy's or with them. To find them takes a millisecond:
+    longer than most single calls of a kernel."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def prepare(function: Any, signature: Any) -> Any:

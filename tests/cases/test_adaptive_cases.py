@@ -24,7 +24,7 @@ SHORT = {"model.links": 12, "run.duration": 4, "run.frames": 20, "adaptive.every
 @pytest.mark.slow
 def test_the_chain_says_what_was_active_when(tmp_path):
     case = ar.load_case("adaptive-chain", SHORT)
-    run = ar.run(case, tmp_path / "chain")
+    run = ar.run(case, tmp_path / "chain", report=False)
     found, observed = run.summary["adaptive"], run.observables
     assert found["locked"] > 0 and found["released"] > 0
     assert found["locked"] + found["released"] == observed["transitions"][-1]

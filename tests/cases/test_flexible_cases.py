@@ -139,13 +139,13 @@ def test_arrays_that_are_missing_or_wrong_are_named(tmp_path):
 def test_the_energy_of_deformation_is_part_of_what_a_run_reports(tmp_path):
     """T + U stays while each changes, and the work of the modes' stiffness is the energy that it loses."""
     short = {"run.duration": "20 ns", "model.links": 3}
-    run = ar.run("flexible-filament", tmp_path / "run", overrides=short | {"model.curl": "10 deg"})
+    run = ar.run("flexible-filament", tmp_path / "run", overrides=short | {"model.curl": "10 deg"}, report=False)
     energy = np.asarray(run.observables["energy_conformational"])
     assert np.ptp(energy) > 1e-2 * energy[0]
     assert run.summary["conservative_works"]["conformational"]["relative"] < 1e-6
     assert all(check["passed"] for check in run.summary["checks"]) and run.summary["notes"] == []
     # Bent by more, three links leave the range of their modes at once, and eight do not.
-    (first, *_) = ar.run("flexible-filament", tmp_path / "bent", overrides=short).summary["notes"]
+    (first, *_) = ar.run("flexible-filament", tmp_path / "bent", overrides=short, report=False).summary["notes"]
     assert "body 'link-1' is deformed beyond the range of its linear description" in first
 
 
@@ -156,7 +156,7 @@ def test_the_filament_drops_its_quiet_modes_and_says_what_was_active_when(tmp_pa
         "flexible-filament",
         {"model.links": 3, "model.curl": "10 deg", "run.duration": "1.5 us", "run.frames": 30},
     )
-    run = ar.run(case, tmp_path / "run")
+    run = ar.run(case, tmp_path / "run", report=False)
     assert all(check["passed"] for check in run.summary["checks"]) and run.summary["notes"] == []
     found, active = run.summary["adaptive"], run.observables["active_freedoms"]
     assert found["locked"] > found["released"] > 0
@@ -168,7 +168,7 @@ def test_the_filament_drops_its_quiet_modes_and_says_what_was_active_when(tmp_pa
     assert shown.shape == (31, 1 + 12)  # the first link's joint, then the modes
     assert (6 + shown[1:, 1:].sum(axis=1)).tolist() == active[1:].tolist()
     assert "activity" in figures(run)
-    free = ar.run(case.variant("all-active"), tmp_path / "free")
+    free = ar.run(case.variant("all-active"), tmp_path / "free", report=False)
     assert free.summary["adaptive"] is None and free.summary["steps"] > run.summary["steps"]
     # Where the links are differs by little: modes are dropped within a hundredth of the length of their equilibria.
     model = case.build_model()

@@ -216,8 +216,8 @@ class Angle(BoundedCondition):
     below: Annotated[Quantity | None, Dimension("angle")] = None
     above: Annotated[Quantity | None, Dimension("angle")] = None
 
-    def truth(self, looking, parts):
-        return self.holds(looking.state.q[looking.evaluator.model.forest.q_start[parts]])
+    def truth(self, decision, parts):
+        return self.holds(decision.state.q[decision.evaluator.model.forest.q_start[parts]])
 '''
 
 CHECK = '''

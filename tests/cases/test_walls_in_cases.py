@@ -90,7 +90,7 @@ def test_a_run_killed_in_contact_with_a_moving_mesh_goes_on_to_the_same_bits(fol
 @pytest.mark.slow
 def test_a_run_does_not_go_on_with_another_mesh(folder: Path) -> None:
     short = {"run.duration": "10 ms"}
-    ar.run(folder / "case.toml", folder / "run", overrides=short)
+    ar.run(folder / "case.toml", folder / "run", overrides=short, report=False)
     box_file(folder / "box.off", np.roll(SIDES, 1, axis=0))
     with pytest.raises(CaseError, match="sha256"):
         ar.run(folder / "case.toml", folder / "run", overrides=short, resume=True, report=False)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -12,8 +15,8 @@ from websockets.http11 import Request
 
 import articulon as ar
 from articulon.cli import app
-from articulon.studio.page_access import Guard
-from articulon.studio.page_server import OURS, server_at, stop
+from articulon.studio.page_access import SOFTWARE_PATH, Guard
+from articulon.studio.page_server import OURS, drawn_by_software, server_at, stop
 
 
 def guard(token: str | None = None, port: int | None = 8080, *, names: tuple[str, ...] = OURS) -> Guard:
@@ -114,3 +117,14 @@ def test_no_page_is_given_a_public_address(server: object, monkeypatch: pytest.M
     handler(0, _messages.ShareUrlRequest())
     server._thread_executor.shutdown(wait=True)  # type: ignore[attr-defined]
     assert opened == []
+
+
+def test_a_page_says_that_it_draws_by_software(server: Any) -> None:
+    address_ = f"http://127.0.0.1:{server.get_port()}{SOFTWARE_PATH}"
+    stranger = urllib.request.Request(address_, headers={"Host": "elsewhere.example:80"})
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(stranger)
+    assert not drawn_by_software(server)
+    with urllib.request.urlopen(address_) as answer:
+        assert answer.status == 204 and answer.read() == b""
+    assert drawn_by_software(server)

@@ -23,7 +23,7 @@ STEP, BOUND = 3e-4, 1e-9
 
 def model_for(rule: str, seed: int) -> ar.Model:
     """A random forest under forces that a rule takes."""
-    return resisted_model(seed) if rule == "rk4" else dragged_model(seed)
+    return resisted_model(seed) if rule in ("rk4", "velocity-verlet") else dragged_model(seed)
 
 
 def turned(model: ar.Model, body: int, vector: np.ndarray) -> ar.Model:
@@ -39,7 +39,8 @@ def turned(model: ar.Model, body: int, vector: np.ndarray) -> ar.Model:
 
 
 @pytest.mark.parametrize(
-    ("rule", "seed"), [("rk4", 3), ("friction-implicit", 1), ("friction-implicit", 5), ("overdamped", 1)]
+    ("rule", "seed"),
+    [("rk4", 3), ("velocity-verlet", 3), ("friction-implicit", 1), ("friction-implicit", 5), ("overdamped", 1)],
 )
 def test_derivatives_by_turns_of_joint_frames_are_differences_of_runs(rule: str, seed: int) -> None:
     model, step = model_for(rule, seed), 0.002 if rule == "overdamped" else 0.02

@@ -16,6 +16,9 @@ import articulon as ar
 from articulon import gpu
 from articulon.errors import DivergenceError, ModelError
 from articulon.forces.evaluation import Evaluator
+
+pytest.importorskip("warp")
+
 from articulon.gpu import tree_forces, tree_kernels, tree_steps
 from articulon.gpu.devices import load_warp
 

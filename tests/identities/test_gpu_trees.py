@@ -20,6 +20,8 @@ from articulon.gpu import devices
 from tests.support import bounds
 from tests.support.random_models import Situation, random_forest, random_situation, to_articulon
 
+pytest.importorskip("warp")
+
 STATES = 5
 SINGLE = float(np.finfo(np.float32).eps) / bounds.EPS
 KINDS = ("revolute", "prismatic", "spherical", "universal", "xyz", "free")

@@ -168,10 +168,6 @@ def test_runs_that_stop_have_derivatives_of_their_time() -> None:
 
 
 def test_what_has_no_derivatives_is_named() -> None:
-    turning = ar.ModelBuilder(units="kg-m-s")
-    turning.add_body("rod", mass=1.0, inertia=0.1, joint=ar.Revolute((0.0, 1.0, 0.0)))
-    with pytest.raises(ar.CaseError, match=r"body 'rod' turns, .* choose 'friction-implicit'"):
-        ar.sensitivity(turning.build(), "kinetic_energy", "u", duration=DURATION, **RUN)
     bath = ar.thermostats.NoseHoover(temperature=1.0, period=1.0)
     with pytest.raises(ar.CaseError, match=r"thermostat: runs have derivatives with 'langevin' .* leave 'nose-hoover'"):
         ar.sensitivity(particles(), "kinetic_energy", "u", duration=DURATION, thermostat=bath, **RUN)

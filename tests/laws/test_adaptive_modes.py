@@ -165,9 +165,9 @@ def test_the_energy_of_a_mode_is_that_of_the_oscillator_that_it_is():
     for eta, speed in ((0.1, 0.4), (sag, 0.4), (0.0, 0.0)):
         state.q[0], state.u[0] = eta, speed
         expected, part = 0.5 * 0.5 * speed**2 + 0.5 * 8.0 * (eta - sag) ** 2, driver.joints.modes_of(model, 0)
-        assert mode_energies(driver.looking(state, 0), part) == pytest.approx([expected], rel=1e-12)
+        assert mode_energies(driver.decision_state(state, 0), part) == pytest.approx([expected], rel=1e-12)
     state.resolution.locked[0] = True
-    assert mode_energies(driver.looking(state, 0), part) == pytest.approx([expected], rel=1e-12)
+    assert mode_energies(driver.decision_state(state, 0), part) == pytest.approx([expected], rel=1e-12)
 
 
 def test_a_mode_drops_when_quiet_and_comes_back_when_the_load_asks_for_it():

@@ -172,7 +172,7 @@ def test_what_cannot_be_is_refused_by_name():
         start(adaptive(("link-*",), Schedule(times=(0.0,)), None))
     with pytest.raises(ar.CaseError, match=r"nothing sets its temperature"):
         start(adaptive(names, Energy(below=1.0), Random(probability=1.0), choice="canonical", energy="temperature"))
-    with pytest.raises(ar.CaseError, match=r"'scipy-radau' carries over from step to step"):
+    with pytest.raises(ar.CaseError, match=r"'scipy-radau' carries information about the forces from step to step"):
         ar.simulate(model, 0.1, rule="scipy-radau", adaptive=adaptive(names, Speed(below=1.0), None))
 
 

@@ -238,6 +238,6 @@ def test_rules_of_canonical_momenta_take_rigid_bodies(rule: str) -> None:
         {"rule": "verlet"} if rule == "canonical" else {"rule": "friction-implicit", "drift": rule}
     )
     with pytest.raises(
-        ar.CaseError, match=r"integrator.rule: .*worked out for rigid bodies, and body 'rod' is flexible"
+        ar.CaseError, match=r"integrator.rule: .*available for rigid bodies only, and body 'rod' is flexible"
     ):
         ar.simulate(rod(), 0.1, step=0.01, **options)

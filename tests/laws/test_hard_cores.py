@@ -10,7 +10,6 @@ import pytest
 import articulon as ar
 from articulon.dynamics.momenta import momentum
 from articulon.forces.impacts.hard_cores import core_size
-from articulon.gpu.tree_force_tables import check_forces
 
 FLOOR = {"shape": "plane", "kind": "floor", "point": (0, 0, 0), "normal": (0, 0, 1)}
 STEPS = (1.0 / 64, 1.0 / 128, 1.0 / 256)
@@ -239,5 +238,12 @@ def test_what_knows_no_impacts_refuses_hard_cores() -> None:
         ar.Ensemble(model, model.q0[None], model.u0[None])
     with pytest.raises(ar.ModelError, match=r"repulsion: derivatives of runs with impacts are unknown"):
         model.forces[0].check_adjoint("forces[0]")
+
+
+def test_a_device_refuses_hard_cores() -> None:
+    pytest.importorskip("warp")
+    from articulon.gpu.tree_force_tables import check_forces
+
+    model = docking()
     with pytest.raises(ar.ModelError, match=r"forces\[0\]\.repulsion: impacts are not supported on a device"):
         check_forces(model, "GpuEnsemble")

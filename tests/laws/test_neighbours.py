@@ -148,12 +148,12 @@ SIZES = [
 ]
 
 
-QUICK = [(SIZES[0], "none"), (SIZES[2], "none"), *((SIZES[1], bath) for bath in BATHS)]
-SLOW = [(size, bath) for size in SIZES for bath in BATHS if (size, bath) not in QUICK]
+SHARED = [(size, bath) for size in (SIZES[1], SIZES[3]) for bath in BATHS]
+"""Loops over pairs, and then over particles too, are shared out with every bath."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("size", "bath"), [*QUICK, *(pytest.param(*given, marks=pytest.mark.slow) for given in SLOW)])
+@pytest.mark.parametrize(("size", "bath"), [(SIZES[0], "none"), (SIZES[2], "none"), *SHARED])
 def test_one_and_two_threads_give_the_same_bits(size, bath):
     """Below and above the sizes from which pairs and particles are shared out among threads."""
     place, count, steps = size

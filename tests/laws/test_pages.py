@@ -31,7 +31,7 @@ RUN_ELSEWHERE = {
     "docs/extending.md": "tests/cases/test_plugins.py",
     "docs/grains.md": "tests/laws/test_examples.py, but for the block with freud",
     "docs/lammps.md": "tests/identities/test_data_file_models.py, tests/oracles/test_lammps_engine.py",
-    "docs/molecules.md": "tests/laws/test_examples.py, tests/cases/test_structures.py and test_domains.py: some blocks",
+    "docs/molecules.md": "tests/laws/test_examples.py and tests/cases/test_structures.py, but for the block on ligands",
     "docs/transitions.md": "tests/laws/test_transitions.py",
 }
 """Pages whose Python has a test of its own. What that leaves out is compiled alone."""

@@ -8,7 +8,7 @@ from articulon.adaptive import criteria_memory
 from articulon.adaptive.coarse_model import Coarse
 from articulon.adaptive.coarsening import check_forces_follow
 from articulon.adaptive.conditions import TriedCondition
-from articulon.adaptive.conditions.looking import Looking
+from articulon.adaptive.conditions.decision_state import DecisionState
 from articulon.adaptive.current_resolution import Resolution
 from articulon.adaptive.lockable import joints_of
 from articulon.adaptive.members import Members, members_of
@@ -270,7 +270,7 @@ class AdaptiveDriver(Driver):
             return int(state.counters[STEPS]) >= number * self.counted
         return float(state.time[0]) >= self._time(number)
 
-    def looking(self, state: State, number: int) -> Looking:
+    def decision_state(self, state: State, number: int) -> DecisionState:
         """Quantities on which the conditions of a decision depend.
 
         Parameters
@@ -291,11 +291,11 @@ class AdaptiveDriver(Driver):
                 found[members.parts] = rows[members.rows, criteria_memory.SINCE]
             return found
 
-        return Looking(self.evaluator, self.joints, state, number, self.every, self.seed, space, changed)
+        return DecisionState(self.evaluator, self.joints, state, number, self.every, self.seed, space, changed)
 
     def _decide(self, state: State) -> None:
         number = int(state.resolution.criteria[criteria_memory.DECISIONS])
-        looking = self.looking(state, number)
+        decision = self.decision_state(state, number)
         rows = criteria_memory.rows(state.resolution.criteria)
         wanted: list[tuple[Members, np.ndarray, np.ndarray]] = []
         locked = self.resolution.locked_parts(state)
@@ -310,7 +310,7 @@ class AdaptiveDriver(Driver):
             ):
                 if condition is None or not able.any():
                     continue
-                truth = condition.truth(looking, members.parts) & able
+                truth = condition.truth(decision, members.parts) & able
                 held = np.where(truth, rows[members.rows, column] + 1, 0)
                 rows[members.rows, column] = held
                 out[:] = held >= condition.window
@@ -333,7 +333,7 @@ class AdaptiveDriver(Driver):
             self._book(members, to_lock | release, rows, number)
         for members in self.members:
             if isinstance(members.lock, TriedCondition):
-                tried = self.resolution.attempt(state, members, looking)
+                tried = self.resolution.attempt(state, members, decision)
                 if tried.any():
                     self._book(members, tried, rows, number)
                     changed = True

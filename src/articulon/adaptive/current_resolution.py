@@ -6,7 +6,7 @@ import numpy as np
 
 from articulon.adaptive import criteria_memory
 from articulon.adaptive.conditions import TriedCondition
-from articulon.adaptive.conditions.looking import STREAM, Looking
+from articulon.adaptive.conditions.decision_state import STREAM, DecisionState
 from articulon.adaptive.lockable import Joints, check_loops
 from articulon.adaptive.members import Members
 from articulon.adaptive.merged_bodies import Merging, merged
@@ -152,7 +152,7 @@ class Resolution:
         state.resolution.reservoir[0] -= energy
         state.resolution.criteria[criteria_memory.RELEASES] += count
 
-    def attempt(self, state: State, members: Members, looking: Looking) -> np.ndarray:
+    def attempt(self, state: State, members: Members, decision: DecisionState) -> np.ndarray:
         """Try locks by energy and releases at random, one after the other; return which members changed, bool."""
         group, condition = members.group, members.lock
         assert isinstance(condition, TriedCondition)
@@ -161,11 +161,11 @@ class Resolution:
         if below == 0.0 and not locked[members.parts].any():
             return nothing
         count = min(condition.attempts or members.parts.size, members.parts.size)
-        chosen = looking.random.permutation(members.parts.size)[:count]
+        chosen = decision.random.permutation(members.parts.size)[:count]
         parts = members.parts[chosen]
         # Locked parts are tried only if they are drawn for release.
         probability = 0.0 if members.release is None else members.release.chance or 0.0
-        parts = parts[~locked[parts] | (looking.random.random(count) < probability)]
+        parts = parts[~locked[parts] | (decision.random.random(count) < probability)]
         if not parts.size:
             return nothing
         free = locked.copy()
@@ -177,12 +177,12 @@ class Resolution:
         along: dict[int, np.ndarray] = {}
         for i in parts.tolist():
             if group.energy == "temperature":
-                draws[i] = lambda n: _thermal_below(looking.random, n, kT, below)
+                draws[i] = lambda n: _thermal_below(decision.random, n, kT, below)
             else:
                 energy = (
                     float(state.resolution.kept[1, start[i]]) if group.energy == "reservoir" else float(group.energy)
                 )
-                draws[i] = lambda n, e=energy: _direction(looking.random, n, e)
+                draws[i] = lambda n, e=energy: _direction(decision.random, n, e)
             if group.choice == "nearest" and locked[i]:
                 along[i] = state.resolution.kept[0, start[i] : start[i] + self.joints.degrees_of_freedom[i]].copy()
         done = attempts(space, parts, locked, state.u, below, draws, along)

@@ -116,10 +116,10 @@ class ResidualObserver:
 
     def warm_up(self) -> None:
         """Compile the kernels of the observables, so that the compilation does not count as their time."""
-        self.look()
+        self.observe()
         self.seconds = 0.0
 
-    def look(self) -> dict[str, float]:
+    def observe(self) -> dict[str, float]:
         """Observables: the three, and the share of each channel in the forces on the slowest tree."""
         if not self.looks:
             return {}

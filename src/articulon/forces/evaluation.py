@@ -103,14 +103,14 @@ class Evaluator(ModelTables):
         forest, forces = self.system.forest, self.system.forces
         return Program(energy_passes(forest, forces, self.ws, q, result)), q, result
 
-    def look(self) -> tuple[float, np.ndarray]:
+    def kinetic_and_force_sums(self) -> tuple[float, np.ndarray]:
         """Kinetic energy and Σ|F| by channel (8,) at the latest evaluation."""
-        program, kinetic, sums = self._looking
+        program, kinetic, sums = self._sums
         program()
         return float(kinetic[0]), sums
 
     @cached_property
-    def _looking(self) -> tuple[Program, np.ndarray, np.ndarray]:
+    def _sums(self) -> tuple[Program, np.ndarray, np.ndarray]:
         kinetic, sums = np.zeros(1), np.zeros(8)
         moving = find_kinetic_energy.bind(self.system.forest, self.ws, kinetic)
         return Program([moving, *summing(self, sums)]), kinetic, sums

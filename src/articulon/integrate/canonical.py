@@ -245,13 +245,12 @@ def begin(forest, q, u, ws, arrays):
 
 
 @jit
-def begin_history(passes, state, arrays):
-    """Set ``state.rule.history`` from q and u."""
-    q, history = state.q, state.rule.history
+def begin_history(passes, q, u, history, arrays):
+    """Set the history from q and u."""
     for k in range(history.size):
         history[k] = 0.0
     copy_into(arrays.q, q)
-    copy_into(arrays.u, state.u)
+    copy_into(arrays.u, u)
     run(passes.begin)
     for k in range(q.size):
         history[1 + k] = q[k]
@@ -299,7 +298,7 @@ def advance(law, inputs, parameters, varies, passes, pair, h, stop, state, array
     history, counters, factor = state.rule.history, state.counters, state.factor
     rate_q, rate_p, power = arrays.rate_q, arrays.rate_p, arrays.power
     if history[0] == 0.0:
-        begin_history(passes, state, arrays)
+        begin_history(passes, state.q, state.u, history, arrays)
     status, taken = REACHED, 0
     while taken < steps:
         time = h * counters[STEPS]

@@ -22,14 +22,17 @@ def _each(features: tuple[str, ...], other: str, refusal: Refusal) -> dict[tuple
 
 CONFLICTS: dict[tuple[str, ...], Refusal] = {
     ("euler-parameters", "flexible"): Refusal(
-        "dynamics.rotations", "'euler-parameters' takes rigid bodies only", "use 'speeds'", ", and {body} is flexible"
+        "dynamics.rotations",
+        "'euler-parameters' supports rigid bodies only",
+        "use 'speeds'",
+        ", and {body} is flexible",
     ),
     **_each(
         ("varying factors", "thermostat's factor", "following"),
         "flexible",
         Refusal(
             "scaling",
-            "a policy of factors that vary weighs the sizes of forces, and the size of what acts on a mode depends on "
+            "a policy of varying factors compares the sizes of forces, and the size of a force on a mode depends on "
             "how its shape is scaled",
             "choose a policy of constant factors",
             ", and {body} is flexible",
@@ -37,7 +40,7 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
     ),
     ("fixman", "flexible"): Refusal(
         "forces",
-        "the Fixman potential is known of rigid bodies only",
+        "Fixman's potential is available for rigid bodies only",
         "leave one of them out",
         ", and {body} is flexible",
     ),
@@ -46,7 +49,7 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         "fixman",
         Refusal(
             "forces",
-            "Fixman's potential is that of coordinates that move freely",
+            "Fixman's potential holds for coordinates that move freely",
             "leave out the loops and drives, or this force",
             ", and {loop} binds them",
             elsewhere=True,
@@ -57,7 +60,7 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         "drives",
         Refusal(
             "thermostat",
-            "a joint that follows a given motion has a kinetic energy that is no temperature",
+            "the kinetic energy of a joint that follows a given motion is not thermal",
             "leave out the thermostat or the drive",
             ", and the joint '{driven}' follows a given motion",
         ),
@@ -77,17 +80,17 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
     ),
     ("adaptive", "swing joints"): Refusal(
         "adaptive",
-        "rods that are locked to each other could spin as one, and a swing joint lets nothing spin",
+        "rods that are locked to each other could spin as one, and a swing joint excludes spin",
         "join the rods by spherical joints, with an inertia, or leave out [adaptive]",
     ),
     ("euler-parameters", "swing joints"): Refusal(
         "dynamics.rotations",
-        "'euler-parameters' integrates the spin that a swing joint leaves out",
+        "'euler-parameters' integrates the spin that a swing joint excludes",
         "use 'speeds'",
     ),
     ("adaptive", "following"): Refusal(
         "adaptive",
-        "{policy} follows how forces change, which a transition breaks off",
+        "{policy} follows how forces change, and a transition changes them abruptly",
         "choose another",
     ),
     **_each(
@@ -102,7 +105,7 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
     ),
     ("velocity gradient", "following"): Refusal(
         "scaling.policy",
-        "{policy} takes the flow for uniform, and this one has a velocity gradient",
+        "{policy} assumes a uniform flow, and this one has a velocity gradient",
         "choose another policy, such as constant",
     ),
     **_each(
@@ -110,13 +113,15 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         "velocity gradient",
         Refusal(
             "thermostat",
-            "{thermostat} would take speeds of bodies that follow the flow for heat, which differ from place to place",
+            "{thermostat} would take the speeds of bodies in the flow, which differ from place to place, for thermal "
+            "motion",
             "leave out the thermostat, and add the forces brownian",
         ),
     ),
     ("velocity gradient", "instantaneous noise"): Refusal(
         "forces.brownian.amplitude_from",
-        "'instantaneous' would take speeds of bodies that follow the flow for heat, which differ from place to place",
+        "'instantaneous' would take the speeds of bodies in the flow, which differ from place to place, for thermal "
+        "motion",
         "set it to 'bath'",
     ),
     ("euler-parameters", "impacts"): Refusal(
@@ -126,13 +131,13 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
     ),
     ("flexible", "impacts"): Refusal(
         "forces",
-        "impacts are worked out for rigid bodies, and the waves that one sends through a flexible body take time",
+        "an impact acts at an instant, and the waves that it sends through a flexible body take time",
         "leave out the impacts, or make the bodies rigid",
         ", and {body} is flexible",
     ),
     ("flexible", "armature"): Refusal(
         "model",
-        "armatures are known of joints of rigid bodies only",
+        "armatures are available for the joints of rigid bodies only",
         "leave out the armatures, or make the bodies rigid",
         ", and {body} is flexible",
         elsewhere=True,
@@ -142,13 +147,13 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         "armature",
         Refusal(
             "forces",
-            "it reads the inertia and the speeds of links alone, and armatures belong to none",
-            "leave out the armatures, or what reads these",
+            "it reads the inertia and the speeds of links alone, which leaves out armatures",
+            "leave out the armatures, or what reads the inertia",
         ),
     ),
     ("adaptive", "armature"): Refusal(
         "adaptive",
-        "the speeds of merged bodies are found by the inertia of links, and armatures belong to none",
+        "the speeds of merged bodies follow from the inertia of links, which leaves out armatures",
         "leave out the armatures, or [adaptive]",
     ),
     ("euler-parameters", "armature"): Refusal(
@@ -158,15 +163,15 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
     ),
     ("divide-and-conquer", "armature"): Refusal(
         "dynamics.solver",
-        "'divide-and-conquer' joins parts of a tree by the inertia of links alone, and armatures belong to none",
+        "'divide-and-conquer' joins parts of a tree by the inertia of links alone, which leaves out armatures",
         "choose 'articulated' or 'kane'",
     ),
     ("device", "armature"): Refusal(
-        "run.device", "what runs there knows no armatures", "leave it out, or the armatures"
+        "run.device", "the code for devices does not support armatures", "leave it out, or the armatures"
     ),
     ("adaptive", "impacts"): Refusal(
         "adaptive",
-        "impacts are resolved between bodies as they move, and merged bodies would not know their spheres and stops",
+        "impacts act between bodies that move singly, and merged bodies lack their spheres and stops",
         "leave out the impacts, or [adaptive]",
     ),
     **_each(
@@ -174,8 +179,8 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         "impacts",
         Refusal(
             "scaling",
-            "scaled forces throw bodies at each other with other speeds, and an impact lasts no time that could be "
-            "scaled with them",
+            "scaled forces change the speeds at which bodies meet, and an impact has no duration that could be scaled "
+            "with them",
             "leave the scaling policy out",
         ),
     ),
@@ -184,7 +189,7 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         "impacts",
         Refusal(
             "forces",
-            "impacts take energy that no noise gives back: what keeps the bodies warm would keep no temperature",
+            "impacts dissipate energy that no noise returns: no temperature would be kept",
             "leave out the thermostat or the noise, or the impacts",
         ),
     ),
@@ -193,14 +198,14 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         "impacts",
         Refusal(
             "barostat",
-            "a smaller box lets spheres overlap, and impacts know no overlap",
+            "spheres overlap in a smaller box, and impacts do not allow overlaps",
             "leave out [barostat], or the impacts",
         ),
     ),
     ("drives", "following"): Refusal(
         "scaling.policy",
-        "{policy} follows the forces on bodies, and a drive, or a loop between trees or to the ground, binds them by "
-        "forces of its own",
+        "{policy} follows the forces on bodies, without the constraint forces of drives and of loops between trees or "
+        "to the ground",
         "choose another policy, such as constant",
         elsewhere=True,
     ),

@@ -15,6 +15,14 @@ from articulon.model.state import STEPS
 from articulon.thermostats.base import variables_of
 
 
+def not_solved(step: float) -> str:
+    """Return the failure of a step whose stages are not found."""
+    return (
+        f"the implicit stages do not converge in steps of {step:.6g}, so shorten integrator.step; the acceleration is "
+        "largest"
+    )
+
+
 class FixedStepDriver(Driver):
     """Base of drivers whose steps are all equal. The step divides every end time."""
 
@@ -28,10 +36,7 @@ class FixedStepDriver(Driver):
         self.failure = self.culprit = None
         status = self._take_in_box(state, min(left, steps))
         if status == NOT_CONVERGED:
-            self.failure = (
-                f"the implicit stages do not converge in steps of {self.step:.6g}, so shorten integrator.step; the "
-                "acceleration is largest"
-            )
+            self.failure = not_solved(self.step)
             return DIVERGED
         if status == NOT_CLOSED:
             self.failure = open_loop(self.evaluator)

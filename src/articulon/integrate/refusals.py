@@ -34,22 +34,22 @@ def of_rule(why: str, instead: str, here: str = "") -> Refusal:
 
 
 ARMATURES = of_rule(
-    "takes kinetic energy for that of links, and armatures belong to none",
+    "computes kinetic energy from the motion of links, which leaves out that of armatures",
     "choose friction-implicit with drift = 'steady', one of {explicit}, or leave the armatures out",
 )
 _WITH_CONTACTS = "choose velocity-verlet with a step"
 TRIED_CONTACTS = of_rule(
-    "tries states that bodies do not come through, and how far touching spheres have slid is known along their path "
-    "alone",
+    "evaluates trial states off the path of the bodies, and how far touching spheres have slid is known along that "
+    "path only",
     _WITH_CONTACTS,
 )
 CANONICAL_CONTACTS = of_rule(
-    "is a map of (q, p) for forces of one potential, and contacts take energy and remember how spheres have slid",
+    "is a map of (q, p) for the forces of one potential, and contacts dissipate energy and depend on how spheres have "
+    "slid",
     _WITH_CONTACTS,
 )
 IMPLICIT_CONTACTS = of_rule(
-    "is there for steps that outlast the relaxation times of drag, and the stiffness of contacts bounds every step "
-    "below them",
+    "is meant for steps longer than the relaxation times of drag, and the stiffness of contacts limits steps to less",
     "choose velocity-verlet with a step, which takes drag with contacts",
 )
 SPEEDLESS_CONTACTS = of_rule("has no speeds, on which the damping and the friction of contacts depend", _WITH_CONTACTS)
@@ -57,68 +57,70 @@ SLOWER_CONTACTS = of_rule(
     "saves evaluations of forces that change slowly, and contacts change fastest of all", _WITH_CONTACTS
 )
 PARTICLES_ONLY = of_rule(
-    "moves free particles under forces between their sites",
+    "moves only free particles under forces between their sites",
     "choose {of_bodies}",
     ", and this model has other bodies or forces",
 )
 REFLECTING = of_rule(
-    "takes motion to be smooth within a step, and reflecting walls, on which box.boundaries sets, turn it round at an "
-    "instant",
+    "assumes smooth motion within a step, and the reflecting walls that box.boundaries sets reverse it at an instant",
     f"choose one of {', '.join(PARTICLE_RULES)} for a model of free particles with no forces but those between sites, "
     "or a wall with a potential (lennard-jones-wall)",
 )
 REFLECTED_SPHERES = of_rule(
-    "with contacts moves spheres that touch walls with their surfaces, and reflecting ones, on which box.boundaries "
-    "sets, turn round centres",
+    "with contacts lets the surfaces of spheres touch walls, and the reflecting walls that box.boundaries sets act on "
+    "centres",
     "make the boundaries open, and add walls of shape 'box' to the contacts",
 )
 RATES = of_rule(
     "integrates speeds, not the accelerations of Euler parameters", "choose one of {explicit}, or rotations = 'speeds'"
 )
-TOUCHING_RATES = of_rule("with contacts integrates speeds", "set dynamics.rotations = 'speeds'")
+TOUCHING_RATES = of_rule(
+    "with contacts integrates speeds, not the accelerations of Euler parameters", "set dynamics.rotations = 'speeds'"
+)
 LOOPS = of_rule(
-    "takes no loops or driven joints",
+    "does not support loops or driven joints",
     "choose one of friction-implicit, {explicit}, or leave the loops and drives out",
     ", and the model has {loop}",
 )
 CANONICAL_LOOPS = of_rule(
-    "works in canonical momenta, which coordinates bound by loops or given motions lack",
+    "works in canonical momenta, which are not defined for coordinates bound by loops or given motions",
     "choose one of {stepping}, or leave out the loops and drives",
 )
 CANONICAL_SWINGS = of_rule(
-    "works in momenta of Euler parameters, and a swing joint leaves out the spin that one of them belongs to",
+    "works in momenta of Euler parameters, and a swing joint lacks the rotation that one of them belongs to",
     "choose friction-implicit with drift = 'geodesic', which is symplectic too, or one of {stepping}",
 )
 OTHER_RESISTANCE = of_rule(
-    "takes implicitly Stokes drag, the damping and friction of joints, their drives and the damping of modes and of "
-    "point springs, and does not know how {resisting} resists speeds",
+    "treats Stokes drag, the damping and friction of joints, their drives and the damping of modes and of point "
+    "springs implicitly, and does not know how {resisting} depends on speeds",
     "leave that force out, or choose one of {explicit}, or 'scipy-radau' where it is stiff",
 )
 OVERDAMPED_FRICTION = of_rule(
     "moves bodies by a mobility that forces and noise share, and the damping and friction of joints, of springs "
-    "between points and of other forces has no noise: what is sampled would have no temperature",
+    "between points and of other forces have no noise, so that no temperature would be sampled",
     "leave these out, or choose friction-implicit or one of {explicit}",
 )
 SOLVERS = of_rule(
-    "works by the articulated-body algorithm and leaves nothing to {solver}",
+    "works by the articulated-body algorithm and does not use {solver}",
     "choose the solver 'articulated', or one of {explicit}",
 )
 NOTHING_TO_SOLVE = of_rule(
-    "moves single bodies on plain arrays and leaves nothing to {solver}", "choose the solver 'articulated'"
+    "moves single bodies on plain arrays and does not use {solver}", "choose the solver 'articulated'"
 )
 FLEXIBLE = of_rule(
-    "moves bodies by the gradient of their kinetic energy in canonical momenta, which is worked out for rigid bodies",
+    "moves bodies by the gradient of their kinetic energy in canonical momenta, which is available for rigid bodies "
+    "only",
     "choose friction-implicit with drift = 'steady', one of {stepping}, or one of SciPy's",
     ", and {body} is flexible",
 )
 OVERDAMPED_MODES = of_rule(
-    "moves bodies by a mobility that forces and noise share; modes have no drag but that on their nodes, and their "
+    "moves bodies by a mobility that forces and noise share; modes have no drag except that on their nodes, and their "
     "damping has no noise",
     "choose friction-implicit, or one of {stepping}",
     ", and {body} is flexible",
 )
 INTERPOLATES = "interpolates over steps, between which the noise jumps"
-NO_PLACE = "is a map of (q, p), in which noise has no place"
+NO_PLACE = "is a map of (q, p) without noise"
 
 
 def without_noise(why: str) -> Refusal:
@@ -126,17 +128,16 @@ def without_noise(why: str) -> Refusal:
 
 
 TOUCHING_NOISE = of_rule(
-    "moves bodies whose contacts take energy and have no noise that would give it back: Brownian forces would not keep "
-    "them at a temperature",
+    "moves bodies whose contacts dissipate energy, and no noise returns it: Brownian forces would not keep them at a "
+    "temperature",
     "leave these out, or let spheres repel each other by forces between sites, such as site-pairs",
 )
 CANONICAL_BATH = of_rule(
-    "is a map of canonical momenta and cannot carry {thermostat}", "choose {carrying}, or leave out the thermostat"
+    "is a map of canonical momenta and does not support {thermostat}", "choose {carrying}, or leave out the thermostat"
 )
 RATES_BATH = of_rule("integrates rates of change, and {thermostat} is noise, which has none", "choose {carrying}")
 TOUCHING_BATH = of_rule(
-    "moves bodies whose contacts take energy and have no noise that would give it back: no thermostat would keep an "
-    "ensemble",
+    "moves bodies whose contacts dissipate energy, and no noise returns it: no thermostat would sample an ensemble",
     "leave it out, or let spheres repel each other by forces between sites, such as site-pairs",
 )
 SPEEDLESS_BATH = of_rule(
@@ -153,78 +154,81 @@ INSTANTANEOUS = of_rule(
 )
 WITHOUT_DRAG = of_rule("needs drag that acts, and forces.brownian.dissipation is 'none'", "set it to 'drag'")
 SHADOWED_IMPACTS = of_rule(
-    "keeps the energy of a Hamiltonian near the model's that depends on the length of the step, and an impact ends a "
-    "step at a time of its own: at every impact the energy would jump by the difference of two of them",
+    "conserves a Hamiltonian near the model's that depends on the length of the step, and an impact ends a step "
+    "early: at every impact the energy would jump by the difference between two such Hamiltonians",
     "choose friction-implicit with drift = 'steady', or one of {explicit}",
 )
 TOUCHING_IMPACTS = of_rule(
-    "with contacts takes steps of one length, over which these remember how spheres have slid, and an impact ends a "
-    "step at a time of its own",
+    "with contacts takes steps of one length, over which contacts record how spheres have slid, and an impact ends a "
+    "step early",
     "let all spheres meet by contacts, or all by impacts with one of {explicit}",
 )
 BROKEN_OFF = of_rule(
-    "carries over from step to step what it has found of the forces, which an impact breaks off",
+    "carries information about the forces from step to step, which an impact makes invalid",
     "choose one of {explicit}",
 )
 NO_SPEEDS_TO_HIT = of_rule(
     "has no speeds that an impact could change", "choose one of {explicit}, or leave the impacts out"
 )
 SMOOTH_SPHERES = of_rule(
-    "goes from impact to impact of smooth spheres that fly freely, on straight lines or parabolas, where it can say "
-    "when two will meet",
+    "goes from impact to impact of smooth spheres that fly freely, on straight lines or parabolas, for which it "
+    "computes when two meet",
     "choose one of {explicit}, or leave them out",
     ", and this model has other bodies, forces, walls, stops or friction",
 )
 NO_IMPACTS = of_rule("has no steps but from impact to impact", "add forces.impacts, or choose another rule")
 BETWEEN_IMPACTS = of_rule(
     "lets spheres fly freely between impacts, where {thermostat} would act on them all the time",
-    "leave it out, or begin at the temperature: without loss spheres keep it",
+    "leave it out, or begin at the temperature: spheres that lose no energy keep it",
 )
-IMPACTS_ALONE = Refusal("scaling.policy", "a policy scales forces, and an impact is none", "choose the policy 'none'")
+IMPACTS_ALONE = Refusal(
+    "scaling.policy", "a policy scales forces, and an impact is not a force", "choose the policy 'none'"
+)
 FIXED_BOX = Refusal(
     "barostat",
-    "{rule} goes from impact to impact in a box that keeps its size",
-    "leave out [barostat], or choose box.lengths of the packing fraction",
+    "{rule} goes from impact to impact in a box of constant size",
+    "leave out [barostat], or choose box.lengths that give the packing fraction",
 )
 NO_DRAG = of_rule(
     "balances forces by drag, and free particles under forces between sites alone have none",
     "give every body stokes-drag, or choose ermak-mccammon with the thermostat overdamped",
 )
 VARYING = of_rule(
-    "carries over from step to step what it has found of the forces, which factors that vary change",
+    "carries information about the forces from step to step, which varying factors make invalid",
     "choose a scaling policy of constant factors, or another rule such as kutta-merson",
 )
 _FOLLOWED = "choose friction-implicit, or one of {explicit}"
 LOOKING_BACK = of_rule(
-    "carries over from step to step what it has found of the forces, which the factors of {policy} change", _FOLLOWED
+    "carries information about the forces from step to step, which the factors of {policy} make invalid", _FOLLOWED
 )
 FOLLOWED_MAPS = of_rule(
-    "is symplectic for forces of one potential, and a factor that follows the motion, as that of {policy}, leaves none",
+    "is symplectic for the forces of one potential, and forces whose factor follows the motion, as with {policy}, "
+    "have none",
     _FOLLOWED,
 )
-NOTHING_LAGS = of_rule("leaves inertia out, so that nothing lags that {policy} could follow", _FOLLOWED)
+NOTHING_LAGS = of_rule("neglects inertia, so that there is no lag for {policy} to follow", _FOLLOWED)
 NOTHING_RELAXES = of_rule(
     "moves particles without drag, and {policy} bounds their lag by their relaxation times m/β", _FOLLOWED
 )
 TOUCHING_SCALING = of_rule(
-    "moves bodies that collide, and scaled forces change how: damping over √(stiffness · mass), and with it the "
-    "restitution, depends on their factor",
+    "moves bodies that collide, and scaling changes how: damping over √(stiffness · mass), and with it the "
+    "restitution, depends on the factor",
     "leave the scaling policy out",
 )
 THERMOSTATS_FACTOR = Refusal(
     "scaling.policy",
-    "{policy} follows kd ζ', which {rule} does not follow within a step",
+    "{policy} changes its factor with kd ζ', and {rule} does not do so within a step",
     "choose a policy of constant factors, or one of {explicit}",
 )
 NO_FORCE = Refusal(
     "scaling.policy",
-    "a policy scales forces, and {thermostat} is none",
+    "a policy scales forces, and {thermostat} is not a force",
     "choose the policy 'none', or a thermostat of Nosé and Hoover",
 )
 _LOCKING = "choose friction-implicit, an explicit rule such as dormand-prince, or velocity-verlet"
 ADAPTIVE_STEPS = Refusal(
     "adaptive",
-    "{rule} carries over from step to step what it has found of the forces, which a transition changes",
+    "{rule} carries information about the forces from step to step, which a transition makes invalid",
     f"{_LOCKING}, or leave out [adaptive]",
 )
 ADAPTIVE_SPEEDS = Refusal(
@@ -238,7 +242,7 @@ ADAPTIVE_PARTICLES = Refusal(
 DEVICE = Refusal(
     "run.device",
     "a device such as 'cuda' moves free particles by velocity-verlet, and nothing else",
-    "set it to 'cpu', or take free particles under Lennard-Jones forces and the rule velocity-verlet",
+    "set it to 'cpu', or use free particles under Lennard-Jones forces and the rule velocity-verlet",
 )
 DEVICE_BATH = Refusal(
     "run.device",
@@ -248,7 +252,7 @@ DEVICE_BATH = Refusal(
 )
 DEVICE_FACTORS = Refusal(
     "run.device",
-    "a device such as 'cuda' takes steps with factors that stay as they are",
+    "a device such as 'cuda' takes steps with constant factors only",
     "set it to 'cpu', or choose a policy of constant factors",
 )
 JUMPING_VOLUMES = of_rule(
@@ -256,33 +260,32 @@ JUMPING_VOLUMES = of_rule(
     "choose friction-implicit, velocity-verlet for a model of free particles, or leave out [barostat]",
 )
 SPEEDLESS_VOLUMES = of_rule(
-    "has no speeds, and the pressure that this barostat reads is in part that of speeds",
+    "has no speeds, and part of the pressure that this barostat reads comes from speeds",
     "take the barostat 'monte-carlo'",
 )
 TOUCHING_VOLUMES = of_rule(
-    "moves bodies whose contacts take energy and have no noise that would give it back: a barostat would keep no "
-    "ensemble",
+    "moves bodies whose contacts dissipate energy, and no noise returns it: a barostat would sample no ensemble",
     "leave out [barostat]",
 )
 SCALED_VOLUMES = Refusal(
     "barostat",
-    "scaled forces have another pressure and another energy than those that a barostat weighs",
+    "scaling changes the pressure and the energy by which a barostat works",
     "choose the scaling policy 'none', or leave out [barostat]",
 )
 FLOWING_VOLUMES = Refusal(
     "barostat",
-    "a flow with a velocity gradient does work for ever, and what it drives has no ensemble of constant pressure",
+    "a flow with a velocity gradient does work all the time, so that no ensemble of constant pressure exists",
     "leave out [barostat], or the gradient",
     elsewhere=True,
 )
 TIED_VOLUMES = Refusal(
     "barostat",
-    "molecules move with the box as wholes, and what follows a given motion does not",
+    "molecules move with the box as wholes, and a body that follows a given motion does not",
     "leave out [barostat], or the drive",
 )
 SPRUNG_VOLUMES = Refusal(
     "barostat",
-    "it reads the virial, and that of springs and other forces on bodies is not known",
+    "it reads the virial, which is not known for springs and other forces on bodies",
     "take the barostat 'monte-carlo'",
     elsewhere=True,
 )
@@ -293,11 +296,11 @@ WALLED_VOLUMES = Refusal(
 )
 DEVICE_VOLUMES = Refusal(
     "run.device",
-    "a device such as 'cuda' keeps its box",
+    "a device such as 'cuda' keeps the box as it is",
     "set it to 'cpu', or leave out [barostat]",
 )
 ADAPTIVE_CONTACTS = Refusal(
     "adaptive",
-    "contacts remember how the bodies that touch have slid, which merged bodies would not follow",
+    "contacts depend on how the bodies that touch have slid, which merged bodies do not follow",
     "leave out the contacts, or [adaptive]",
 )

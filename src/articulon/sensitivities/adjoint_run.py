@@ -39,6 +39,7 @@ def by_adjoint(steps: Steps, kept: int, bodies: bool = True) -> Derivatives:
         block = list(islice(actions, ACTIONS))
     finish_weights(stepper)
     steps.check_functions()
+    steps.check_derivatives(stepper.weight)
     return Derivatives(value, *stepping.split(end), *stepping.of_start(stepper.weight), by_tables)
 
 

@@ -30,8 +30,8 @@ from articulon.dynamics.derivatives.composites import WRENCH_WIDTH
 from articulon.dynamics.derivatives.derivative_definitions import (
     copy_row,
     factorising,
-    find_motion_columns,
     find_products,
+    find_separate_columns,
     find_transposed_products,
     solve_rows,
 )
@@ -129,17 +129,16 @@ def _point(e: Evaluator, move: Move) -> _Point:
     still, held = at_rest.py_func(ws, arrays), held_rows(loops, arrays, links, nu)
     columns, moving = (np.zeros((nu, motion_columns.WIDTH)) for _ in range(2))
     acceleration, wrench, given = (np.zeros((links, n)) for n in (6, 6, WRENCH_WIDTH))
-    factors, nothing, none = np.zeros((nu, inverse_mass.FACTORS)), np.zeros(nu), np.zeros(3)
+    factors = np.zeros((nu, inverse_mass.FACTORS))
     loads = arrays.tau, arrays.total, *NO_GRAVITY
     passes = (
         place_links.bind(forest, move.q, ws),
         *factoring_under(forest, loops, loads, still, arrays, arrays.response, adding_armatures(e.model, arrays.tau)),
         exert.bind(loops, arrays, move.exerted, held.arrays.tau, wrench),
         keep_wrenches.bind(wrench, given),
-        find_motion_columns.bind(forest, nothing, move.x, none, still, columns, acceleration),
-        factorising(e.model, forest, columns, arrays.articulated, factors),
         move_links.bind(forest, move.y, ws),
-        find_motion_columns.bind(forest, move.y, nothing, none, ws, moving, np.zeros((links, 6))),
+        find_separate_columns.bind(forest, move.y, move.x, ws, moving, columns, acceleration),
+        factorising(e.model, forest, columns, arrays.articulated, factors),
     )
     return _Point(ws, still, columns, moving, acceleration, factors, wrench, given, held, passes)
 

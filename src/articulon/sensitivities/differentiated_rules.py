@@ -3,18 +3,26 @@
 from typing import Any
 
 from articulon.integrate.integrators import BrownianDynamics, Canonical, Explicit, FrictionImplicit
+from articulon.sensitivities.canonical_stepping import CanonicalStepping
 from articulon.sensitivities.differentiable_models import DifferentiableRun
 from articulon.sensitivities.explicit_stepping import ExplicitStepping
 from articulon.sensitivities.friction_implicit_stepping import FrictionImplicitStepping
 from articulon.sensitivities.overdamped_stepping import OverdampedStepping
+from articulon.sensitivities.rule_limits import only_slides
 from articulon.sensitivities.stepping import Stepping
 from articulon.sensitivities.verlet_stepping import VelocityVerletStepping
+
+
+def _verlet_stepping(run: DifferentiableRun) -> Stepping:
+    """Return the stepping of velocity Verlet, which is explicit if nothing rotates."""
+    return VelocityVerletStepping(run) if only_slides(run.model) else CanonicalStepping(run)
+
 
 STEPPINGS: dict[Any, Any] = {
     Explicit: ExplicitStepping,
     FrictionImplicit: FrictionImplicitStepping,
     BrownianDynamics: OverdampedStepping,
-    Canonical: VelocityVerletStepping,
+    Canonical: _verlet_stepping,
 }
 
 

@@ -127,6 +127,14 @@ class Steps:
         if not np.isfinite(state).all():
             raise self._divergence()
 
+    def check_derivatives(self, found: np.ndarray) -> None:
+        """Raise CaseError for derivatives that are not finite because the iterations of a step do not converge."""
+        if self.stepping.iterates and not np.isfinite(found).all():
+            raise CaseError(
+                f"sensitivity: integrator.step: the derivatives of implicit stages are not found in steps of "
+                f"{self.times[1][0]:.6g}; choose a shorter one, or an explicit Runge-Kutta rule"
+            )
+
     def check_functions(self) -> None:
         """Raise any exception that a user's function has raised."""
         error = self.stepping.evaluator.users.error
@@ -145,4 +153,4 @@ class Steps:
             state.q[:], state.u[:] = stepping.split(stepper.y)
             state.time[0] = times[k] + lengths[k]
             state.counters[STEPS] += 1
-        return diagnosis(stepping.evaluator, float(lengths[0]), state, "")
+        return diagnosis(stepping.evaluator, float(lengths[0]), state, "", stepping.failure)

@@ -23,8 +23,8 @@ from articulon.dynamics.derivatives.derivative_definitions import (
     Carried,
     copy_row,
     factorise,
-    find_motion_columns,
     find_products,
+    find_separate_columns,
     find_transposed_products,
     solve_rows,
 )
@@ -118,8 +118,7 @@ def _point(
     passes = [
         place_links.bind(forest, at.q, ws),
         move_links.bind(forest, at.u, ws),
-        find_motion_columns.bind(forest, at.u, nothing, none, ws, moving, np.zeros((links, 6))),
-        find_motion_columns.bind(heavier, nothing, arrays.udot, none, still, columns, acceleration),
+        find_separate_columns.bind(forest, at.u, arrays.udot, ws, moving, columns, acceleration),
     ]
     if solved is None:
         solved, acting = np.zeros((links, inverse_mass.ARTICULATED)), (nothing, arrays.total, none, np.ones(1))

@@ -70,6 +70,11 @@ def is_verlet(integrator: Any) -> bool:
     return isinstance(integrator, Canonical) and CANONICAL[integrator.rule] is VELOCITY_VERLET
 
 
+def only_slides(model: Model) -> bool:
+    """Whether all joints of a model slide, so that its mass matrix is constant."""
+    return bool(np.isin(model.forest.kind, (XYZ, PRISMATIC)).all())
+
+
 def check_thermostat(model: Model, integrator: Any, thermostat: Any, duration: float, where: str) -> None:
     """Raise CaseError for a thermostat without known derivatives, and for a model, integrator or duration that it
     cannot be combined with."""
@@ -126,13 +131,10 @@ def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
 
 
 def _check_verlet(model: Model, rule: str, where: str) -> None:
-    turning = np.flatnonzero(~np.isin(model.forest.kind, (XYZ, PRISMATIC)))
-    if turning.size:
-        body = model.names[int(model.head[turning[0]])]
+    if model.armature is not None:
         raise CaseError(
-            f"{where}: integrator.rule: body '{body}' turns, and '{rule}' moves such bodies in canonical momenta, by "
-            "implicit stages whose derivatives are not built; choose 'friction-implicit', velocity Verlet with steady "
-            "drifts, or an explicit Runge-Kutta rule"
+            f"{where}: integrator.rule: '{rule}' takes kinetic energy for that of links, and armatures belong to none; "
+            "choose an explicit Runge-Kutta rule, or leave the armatures out"
         )
     noisy = next((k for k, force in enumerate(model.forces) if isinstance(force, Brownian)), None)
     if noisy is not None:

@@ -103,8 +103,8 @@ def find_forces(sites, total, terms, refresh, ws):
 
 @pass_of
 def virtual_velocities(sites, total, terms, refresh, ws, motion, moved, found):
-    """Compute velocities of the sites (3, sites) from a motion of the links (links, 6), and set arrays that forces are
-    added to to zero."""
+    """Compute velocities of the sites (3, sites) from a motion of the links (links, 6), and set to zero the arrays that
+    forces are added to."""
     for s in range(sites.link.size):
         i, V = sites.link[s], (0.0, 0.0, 0.0)
         if i >= 0:
@@ -131,7 +131,7 @@ def fold_adjoint(sites, total, terms, refresh, ws, motion, found, gradient, by_p
 @pass_of
 def displacements(sites, total, terms, refresh, ws, local, places, twist, moved, found):
     """Compute displacements of the sites (3, sites) from those of the links and those of the sites within them (sites,
-    3), and set arrays that changes of forces are added to to zero."""
+    3), and set to zero the arrays that changes of forces are added to."""
     for s in range(sites.link.size):
         i = sites.link[s]
         put_column(moved, s, end_changes(i, arm_of(i, load(sites.local, s), ws), load(local, s), ws, places, twist)[1])

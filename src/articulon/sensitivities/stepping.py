@@ -61,6 +61,13 @@ class Stepping(ABC):
     """Initial state of the run, coordinates and speeds first, shape (ny,)."""
     times: tuple[np.ndarray, np.ndarray]
     """Start times and lengths of all steps of the run, (steps,) each [time]."""
+    iterates: bool = False
+    """Whether derivatives of a step are found by iterations, which leave NaN where they do not converge."""
+
+    @property
+    def failure(self) -> str | None:
+        """Return why the latest step has failed, where the integrator knows."""
+        return None
 
     @abstractmethod
     def taking(self) -> tuple[Stepper, Sequence[Program]]:

@@ -24,6 +24,8 @@ def tangents_along(
     for k, last in enumerate(after):
         if last > done:
             take_steps(stepper, times, lengths, done, last)
+            if np.isfinite(stepper.y).all():
+                steps.check_derivatives(changes)
         states[k], found[k], done = stepper.y, changes, last
     return states, found
 

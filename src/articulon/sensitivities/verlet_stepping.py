@@ -39,6 +39,8 @@ class VelocityVerletStepping(Stepping):
     A state consists of coordinates and speeds. Weights and changes cover both, (nq + nu,), where nq equals nu.
     """
 
+    iterates = True
+
     def __init__(self, run: DifferentiableRun) -> None:
         self.run, self.model = run, run.model
         self.evaluator = Evaluator(run.model, run.seed)

@@ -78,7 +78,7 @@ def survey(evaluator: Evaluator, state: State, start: int, end: int) -> np.ndarr
         _survey_particles(evaluator, state, start, end, result)
     else:
         evaluate(evaluator, state)
-        kinetic, sums = evaluator.look()
+        kinetic, sums = evaluator.kinetic_and_force_sums()
         result[0], result[1:9] = kinetic + armature_energy(evaluator.model, state.u), sums
         forest, forces = evaluator.system.forest, evaluator.system.forces
         net = evaluator.channels.wrench[[POTENTIAL, CONTACT, EXTERNAL], start:end, :3].sum(axis=(0, 1))
@@ -288,7 +288,7 @@ class Observer:
             observables[f"factor_{CHANNELS[c]}"] = float(state.factor[c])
         for c in self.bare_works:
             observables[f"unscaled_work_{CHANNELS[c]}"] = float(state.unscaled_work[c])
-        observables.update(self.residual.look())
+        observables.update(self.residual.observe())
         observables.update(zip(NET_FORCE, self._looked[9:12].tolist(), strict=True))
         if evaluator.sites.sites:
             forces = self.sites.forces()

@@ -114,7 +114,7 @@ def find_threshold(
                 "at the start, or give scaling.threshold"
             )
         evaluate(evaluator, state)
-        total += evaluator.look()[1]
+        total += evaluator.kinetic_and_force_sums()[1]
     mean = total / SAMPLES
     mean[POTENTIAL] = -1.0
     channel = int(np.argmax(mean))

@@ -22,7 +22,7 @@ from articulon.studio.stage import Frame
 
 RATE = 66.0
 """Rate at which states are shown [1/s]; a little above that of the page's updates, so that each finds a new one."""
-SHARE = 0.02
+SHARE = 0.03
 """Largest share of the run's time for showing states and other work between chunks."""
 TOLD = 0.1
 """Interval between reports of the run's progress [s]."""

@@ -13,7 +13,7 @@ from articulon.errors import ArticulonError
 from articulon.model.array_rotations import matrices
 from articulon.studio import colours
 from articulon.studio.box_corners import BOX_LINES, box_corners
-from articulon.studio.drawn_balls import FINENESS
+from articulon.studio.drawing_choice import FINENESS
 from articulon.studio.scene import Scene
 from articulon.studio.solids import Solids
 from articulon.studio.stage import FIELD, Frame, Stage, shown_places

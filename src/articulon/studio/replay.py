@@ -10,7 +10,7 @@ import numpy as np
 
 from articulon.report.readable_numbers import suited
 from articulon.storage.atomic_writing import write_text
-from articulon.studio.drawn_balls import BallChoice
+from articulon.studio.drawing_choice import Drawing
 from articulon.studio.page_server import server_at, stop
 from articulon.studio.player import LENGTH
 from articulon.studio.run_frames import RunFrames
@@ -91,7 +91,7 @@ def replay_of(frames: RunFrames) -> Replay:
     server = server_at(None)
     try:
         stage = stage_of(scene, frames.some())
-        shown = ViserScene(server, scene, stage, frames[0], grain=GRAIN, choice=BallChoice())
+        shown = ViserScene(server, scene, stage, frames[0], grain=GRAIN, drawing=Drawing())
         scale = suited(frames.model.units, "time", float(frames.times[-1]))
         # At the lower edge of the picture.
         below = -LOW * float(np.linalg.norm(stage.camera)) * np.tan(0.5 * FIELD) * stage.up

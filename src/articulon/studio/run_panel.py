@@ -8,7 +8,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from articulon.cases.case import Case
-from articulon.studio.drawn_balls import AUTOMATIC, HINT, WISHES, wish_of
+from articulon.studio.drawing_choice import AUTOMATIC, HINT, WISHES, wish_of
 from articulon.studio.force_arrows import MOST
 from articulon.studio.live_plots import LivePlot, ledger_table
 from articulon.studio.player import Player

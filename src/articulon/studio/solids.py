@@ -65,6 +65,10 @@ class Solids(NamedTuple):
         """Number of instances."""
         return len(self.body)
 
+    def some(self, chosen: np.ndarray) -> Solids:
+        """Return the chosen instances, by a mask (n,)."""
+        return Solids(*(array[chosen] for array in self))
+
     def colours(self, locked: np.ndarray | None, instead: np.ndarray) -> np.ndarray:
         """Return the colours (n, 3), uint8, with ``instead`` for locked bodies. ``locked`` says whether each body is
         locked; None if none is."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from articulon.errors import ArticulonError
 from articulon.report.readable_numbers import suited
 from articulon.studio import force_arrows
-from articulon.studio.drawn_balls import AUTOMATIC, HINT, WISHES, BallChoice, choosable, wish_of
+from articulon.studio.drawing_choice import AUTOMATIC, HINT, WISHES, Drawing, choosable, wish_of
 from articulon.studio.energy_plot import EnergyPlot
 from articulon.studio.force_arrows import ForceArrows
 from articulon.studio.page_server import drawn_by_software, stop, ticks
@@ -141,7 +141,7 @@ class Viewer:
                 if self._energies is not None:
                     self._energies.look_again(self.player.frame)
             self._clock.content = self._time_text()
-        self.scene.redraw_balls(BallChoice(wish_of(self._balls), drawn_by_software(self.server)))
+        self.scene.suit(Drawing(wish_of(self._balls), drawn_by_software(self.server)))
         self.player.go_on(seconds)
         label = "Pause" if self.player.playing else "Play"
         if self._play.label != label:

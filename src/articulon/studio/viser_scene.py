@@ -8,7 +8,7 @@ import numpy as np
 
 from articulon.studio import colours
 from articulon.studio.box_corners import BOX_LINES, box_corners
-from articulon.studio.drawn_balls import BallChoice, Points
+from articulon.studio.drawing_choice import Drawing, Points, by_fineness
 from articulon.studio.page_server import drawn_by_software
 from articulon.studio.scene import Scene
 from articulon.studio.solids import Solids
@@ -19,8 +19,8 @@ from articulon.studio.unit_meshes import Mesh, ball, brick, rod
 if TYPE_CHECKING:
     import viser
 
-BALLS = "/balls"
-"""Name of the balls on the page."""
+BALLS = ("/balls", "/large_balls")
+"""Names of the balls on the page."""
 
 
 class ViserScene:
@@ -36,8 +36,8 @@ class ViserScene:
         Initial frame.
     grain
         Grid to which positions are rounded, in units of the page; None for no rounding.
-    choice
-        How balls are drawn; None for what suits the pages that are open.
+    drawing
+        How it is drawn; None for what suits the pages that are open.
     """
 
     def __init__(
@@ -47,15 +47,15 @@ class ViserScene:
         stage: Stage,
         first: Frame,
         grain: float | None = None,
-        choice: BallChoice | None = None,
+        drawing: Drawing | None = None,
     ) -> None:
         self.server, self.scene, self.stage = server, scene, stage
         self._batches: list[tuple[Solids, Any, bool]] = []
         self._points: Points | None = None
         self._grain, self._frame = grain, first
         self._locked = first.locked
-        choice = BallChoice(by_software=drawn_by_software(server)) if choice is None else choice
-        self._divisions = choice.divisions(scene.balls.number)
+        drawing = Drawing(by_software=drawn_by_software(server)) if drawing is None else drawing
+        self._divisions, self._material = drawing.divisions(scene.balls.number), drawing.material
         _light(server, stage)
         self._add_solids(first)
         self._add_lines(first)
@@ -72,14 +72,21 @@ class ViserScene:
     def _add_balls(self, first: Frame) -> None:
         balls = self.scene.balls
         if self._divisions is not None:
-            self._add_batch(BALLS, balls, ball(self._divisions), first)
+            parts = by_fineness(balls, self._divisions, self.stage.factor)
+            for name, (part, divisions) in zip(BALLS, parts, strict=False):
+                self._add_batch(name, part, ball(divisions), first)
         elif balls.number:
             places, painted = self._centres(balls, first), balls.colours(first.locked, colours.LOCKED)
             self._points = Points(self.server, balls, self.stage, places, painted)
 
-    def redraw_balls(self, choice: BallChoice) -> bool:
-        """Draw the balls in another way; return whether anything has changed."""
-        divisions = choice.divisions(self.scene.balls.number)
+    def suit(self, drawing: Drawing) -> bool:
+        """Draw in another way; return whether there are other balls, and thus handles."""
+        if drawing.material != self._material:
+            self._material = drawing.material
+            with self.server.atomic():
+                for handle in (*self.batches, *(handle for _, handle in self._walls)):
+                    handle.material = drawing.material
+        divisions = drawing.divisions(self.scene.balls.number)
         if divisions == self._divisions:
             return False
         self._divisions = divisions
@@ -87,7 +94,7 @@ class ViserScene:
             if self._points is not None:
                 self._points.remove()
                 self._points = None
-            for own in [own for own in self._batches if own[0] is self.scene.balls]:
+            for own in [own for own in self._batches if own[1].name in BALLS]:
                 self._batches.remove(own)
                 own[1].remove()
             self._add_balls(self._frame)
@@ -106,11 +113,12 @@ class ViserScene:
             batched_scales=np.asarray(self.stage.factor * solids.size, dtype=np.float32),
             batched_colors=colours.linear(solids.colours(first.locked, colours.LOCKED)),
             lod="off",
+            material=self._material,
             cast_shadow=False,
             receive_shadow=False,
         )
         # Balls look the same in any orientation.
-        round_all = bool(name == BALLS and (np.ptp(solids.size, axis=1) == 0.0).all())
+        round_all = bool(name in BALLS and (np.ptp(solids.size, axis=1) == 0.0).all())
         self._batches.append((solids, handle, not round_all))
 
     def _add_lines(self, first: Frame) -> None:
@@ -150,6 +158,7 @@ class ViserScene:
                 color=colours.WALL,
                 opacity=0.35,
                 side="double",
+                material=self._material,
                 cast_shadow=False,
                 receive_shadow=False,
                 position=self.stage.places(place),

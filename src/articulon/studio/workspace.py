@@ -19,7 +19,7 @@ from articulon.model import Model
 from articulon.simulation.observers import poses_at
 from articulon.studio.broken_file import BrokenFile
 from articulon.studio.case_source import CaseSource
-from articulon.studio.drawn_balls import BallChoice, choosable
+from articulon.studio.drawing_choice import Drawing, choosable
 from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.editor_panel import EditorPanel
 from articulon.studio.force_arrows import ForceArrows, some_numbers
@@ -71,6 +71,7 @@ class Workspace:
         self._drawn: tuple[str, float, bool] | None = None
         self._arrows: ForceArrows | None = None
         self._watched: bool | None = None
+        self._by_software = False
         self._wrong = ""
         self._looked = -np.inf
         self.editor: EditorPanel | None = None
@@ -159,8 +160,8 @@ class Workspace:
                 client.camera.up_direction = tuple(stage.up)
                 client.camera.position, client.camera.look_at = tuple(stage.camera), (0.0, 0.0, 0.0)
 
-    def _choice(self) -> BallChoice:
-        return BallChoice(self.panel.wish, drawn_by_software(self.server))
+    def _drawing(self) -> Drawing:
+        return Drawing(self.panel.wish, drawn_by_software(self.server))
 
     def _clear(self) -> None:
         if self._arrows is not None:
@@ -174,7 +175,7 @@ class Workspace:
         stage = live_stage(scene, first, self.session.frames.some() if self.session.model is model else [])
         with self.server.atomic():
             self._clear()
-            self._view = ViserScene(self.server, scene, stage, first, choice=self._choice())
+            self._view = ViserScene(self.server, scene, stage, first, drawing=self._drawing())
             self.panel.balls.visible = choosable(scene.balls.number)
             self._arrows = ForceArrows(self.server, self._view)
             self._middle = first.positions.mean(axis=0) if floats(model) else None
@@ -235,8 +236,13 @@ class Workspace:
         if watched != self._watched:
             self._watched = watched
             session.tell("watch", watched=watched)
-        if self._view is not None and self._view.redraw_balls(self._choice()):
+        drawing = self._drawing()
+        if self._view is not None and self._view.suit(drawing):
             self.pull.attach(self._view)
+        if drawing.by_software != self._by_software:
+            self._by_software = drawing.by_software
+            if self.editor is not None:
+                self.editor.act(lambda: None)  # it shows its scene again
         fresh = session.poll()
         self.panel.play_on(seconds)
         self._show(fresh)

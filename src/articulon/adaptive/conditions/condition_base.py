@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from articulon.adaptive.conditions.looking import Looking
+from articulon.adaptive.conditions.decision_state import DecisionState
 from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import CaseError
 from articulon.model import Model
@@ -50,7 +50,7 @@ class BaseCondition(Declaration):
         """
         return self
 
-    def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
+    def truth(self, decision: DecisionState, parts: np.ndarray) -> np.ndarray:
         """Whether the condition holds for each of the joints and modes, bool, shape (members,)."""
         raise NotImplementedError
 

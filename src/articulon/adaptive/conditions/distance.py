@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import model_validator
 
 from articulon.adaptive.conditions.condition_base import BoundedCondition
-from articulon.adaptive.conditions.looking import Looking
+from articulon.adaptive.conditions.decision_state import DecisionState
 from articulon.declaration import BodyName, Dimension, Quantity
 from articulon.dynamics import body_poses
 from articulon.forces.selection import body_index
@@ -42,10 +42,10 @@ class Distance(BoundedCondition):
             body_index(model, self.to, f"{where}.to")
         return self
 
-    def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
+    def truth(self, decision: DecisionState, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""
-        model = looking.evaluator.model
-        positions, rotations = body_poses(model, looking.state.q)
+        model = decision.evaluator.model
+        positions, rotations = body_poses(model, decision.state.q)
 
         def centre(name: str) -> np.ndarray:
             k = model.body(name)

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal, Self
 import numpy as np
 
 from articulon.adaptive.conditions.condition_base import BoundedCondition
-from articulon.adaptive.conditions.looking import Looking
+from articulon.adaptive.conditions.decision_state import DecisionState
 from articulon.declaration import Dimension, Quantity
 from articulon.errors import ModelError
 from articulon.model import Model
@@ -38,9 +38,9 @@ class Speed(JointMotion):
     above: Annotated[Quantity | None, Dimension("angular_velocity", minimum=0)] = None
     """Lower bound [angular velocity]."""
 
-    def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
+    def truth(self, decision: DecisionState, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""
-        return self.holds(looking.sizes(looking.state.u)[parts])
+        return self.holds(decision.sizes(decision.state.u)[parts])
 
 
 class Acceleration(JointMotion):
@@ -52,9 +52,9 @@ class Acceleration(JointMotion):
     above: Annotated[Quantity | None, Dimension("angular_acceleration", minimum=0)] = None
     """Lower bound [angular velocity/time]."""
 
-    def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
+    def truth(self, decision: DecisionState, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""
-        return self.holds(looking.sizes(looking.rates())[parts])
+        return self.holds(decision.sizes(decision.rates())[parts])
 
 
 class Torque(JointMotion):
@@ -66,7 +66,7 @@ class Torque(JointMotion):
     above: Annotated[Quantity | None, Dimension("torque", minimum=0)] = None
     """Lower bound [torque]."""
 
-    def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
+    def truth(self, decision: DecisionState, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""
-        looking.rates()
-        return self.holds(looking.sizes(looking.evaluator.channels.total_joint)[parts])
+        decision.rates()
+        return self.holds(decision.sizes(decision.evaluator.channels.total_joint)[parts])

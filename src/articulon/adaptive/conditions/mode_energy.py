@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 
 from articulon.adaptive.conditions.condition_base import BoundedCondition
-from articulon.adaptive.conditions.looking import Looking
+from articulon.adaptive.conditions.decision_state import DecisionState
 from articulon.declaration import Dimension, Quantity
 
 
@@ -24,18 +24,18 @@ class ModeEnergy(BoundedCondition):
     above: Annotated[Quantity | None, Dimension("energy", minimum=0)] = None
     """Lower bound [energy]."""
 
-    def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
+    def truth(self, decision: DecisionState, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""
-        return self.holds(mode_energies(looking, parts))
+        return self.holds(mode_energies(decision, parts))
 
 
-def mode_energies(looking: Looking, parts: np.ndarray) -> np.ndarray:
+def mode_energies(decision: DecisionState, parts: np.ndarray) -> np.ndarray:
     """Energies described in :class:`ModeEnergy` [energy], shape (members,)."""
-    index, forest, state = looking.joints.modes, looking.evaluator.model.forest, looking.state
+    index, forest, state = decision.joints.modes, decision.evaluator.model.forest, decision.state
     assert index is not None and forest.flexible is not None
-    speeds, own = looking.joints.start[parts], index.diagonal[parts - looking.joints.links]
-    present, whole = looking.space(True), looking.space(False)
-    free = looking.rates()
+    speeds, own = decision.joints.start[parts], index.diagonal[parts - decision.joints.links]
+    present, whole = decision.space(True), decision.space(False)
+    free = decision.rates()
     rates = present.solve(whole.momentum(free)) if state.resolution.locked.any() else free
     # Force that all forces together exert on the locked motions, beyond their effect on the current motions.
     force = whole.momentum(free - rates)[speeds] if state.resolution.locked.any() else np.zeros(speeds.size)

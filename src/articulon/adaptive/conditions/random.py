@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import Field
 
 from articulon.adaptive.conditions.condition_base import BaseCondition
-from articulon.adaptive.conditions.looking import Looking
+from articulon.adaptive.conditions.decision_state import DecisionState
 from articulon.declaration import Number
 
 
@@ -23,6 +23,6 @@ class Random(BaseCondition):
         """See :class:`BaseCondition`."""
         return self.probability
 
-    def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
+    def truth(self, decision: DecisionState, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""
-        return looking.random.random(parts.size) < self.probability
+        return decision.random.random(parts.size) < self.probability

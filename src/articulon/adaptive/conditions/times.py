@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from articulon.adaptive.conditions.condition_base import BaseCondition
-from articulon.adaptive.conditions.looking import Looking
+from articulon.adaptive.conditions.decision_state import DecisionState
 from articulon.declaration import Dimension, Quantity
 
 
@@ -16,10 +16,10 @@ class Schedule(BaseCondition):
     times: Annotated[tuple[Quantity, ...], Dimension("time", minimum=0)]
     """Times at which the condition holds [time]."""
 
-    def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
+    def truth(self, decision: DecisionState, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""
         # The first decision not before a time, with a margin for rounding of both.
-        due = [0.0 <= looking.time - float(t) + 1e-9 * looking.every < looking.every for t in self.times]
+        due = [0.0 <= decision.time - float(t) + 1e-9 * decision.every < decision.every for t in self.times]
         return np.full(parts.size, any(due))
 
 
@@ -30,6 +30,6 @@ class Elapsed(BaseCondition):
     time: Annotated[Quantity, Dimension("time", minimum=0)]
     """Time since the last change [time]."""
 
-    def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
+    def truth(self, decision: DecisionState, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""
-        return looking.time - looking.changed()[parts] >= float(self.time) * (1.0 - 1e-9)
+        return decision.time - decision.changed()[parts] >= float(self.time) * (1.0 - 1e-9)

@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import ConfigDict
 
 from articulon.adaptive.conditions.condition_base import BaseCondition
-from articulon.adaptive.conditions.looking import Looking
+from articulon.adaptive.conditions.decision_state import DecisionState
 from articulon.errors import CaseError
 from articulon.forces.user_functions import loaded_function
 from articulon.model import Model
@@ -37,9 +37,9 @@ class Function(BaseCondition):
 
         return self.model_copy(update={"function": checked})
 
-    def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
+    def truth(self, decision: DecisionState, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""
         assert callable(self.function)
-        state = looking.state
+        state = decision.state
         answer = self.function(float(state.time[0]), state.q.copy(), state.u.copy(), state.resolution.locked.copy())
-        return answer.astype(bool)[looking.joints.start[parts]]
+        return answer.astype(bool)[decision.joints.start[parts]]

@@ -11,7 +11,7 @@ from articulon.dynamics.derivatives.common_ancestors import common_of, fill_comm
 from articulon.dynamics.derivatives.composites import WRENCH_WIDTH
 from articulon.dynamics.derivatives.force_jacobians import fill_force_jacobians, put
 from articulon.dynamics.derivatives.inverse_mass import apply_inverse, apply_inverse_to_rows, factorise_mass
-from articulon.dynamics.derivatives.motion_columns import find_columns
+from articulon.dynamics.derivatives.motion_columns import find_columns, find_columns_apart
 from articulon.dynamics.state_functions import At, Definition, Shape, moving
 from articulon.kernels import jit
 from articulon.lane_registers import store_run
@@ -46,6 +46,12 @@ def take_loads(loads, given):
 def find_motion_columns(forest, u, udot, gravity, ws, columns, acceleration):
     """Columns of the joints, and accelerations of placed and moved links."""
     find_columns(forest, u, udot, gravity, ws, columns, acceleration, 0, forest.parent.size)
+
+
+@pass_of
+def find_separate_columns(forest, u, udot, ws, moving, resting, acceleration):
+    """Columns of links that move, and of the same links at rest with their accelerations."""
+    find_columns_apart(forest, u, udot, ws, moving, resting, acceleration)
 
 
 @pass_of

@@ -88,3 +88,36 @@ def find_columns(forest, u, udot, gravity, ws, columns, acceleration, start, end
             store_motion(columns, k, FIRST, fw, fv)
             store_motion(columns, k, SECOND, add(gw, hw), add(gv, hv))
             store_motion(columns, k, SPEED, add(fw, rw), add(fv, rv))
+
+
+@jit
+def find_columns_apart(forest, u, udot, ws, moving, resting, acceleration):
+    """Columns of placed links that move at the speeds u, s and ψ' of ``moving`` (nu, 24), and of the same links at rest
+    with accelerations ``udot`` of the joints, s and ψ'' of ``resting`` (nu, 24), whose other parts are zero; and the
+    accelerations of the links at rest (links, 6). ``ws`` holds the velocities at u."""
+    parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
+    for i in range(parent.size):
+        p, kind, j = parent[i], kinds[i], u_start[i]
+        frame, body = frames(kind, parent, rotation, ws.quaternion, ws.rotation, i)
+        mw, mv, bw, bv = ZERO, ZERO, ZERO, ZERO
+        if p >= 0:
+            r = load(ws.reach, i)
+            mw, bw = load_from(ws.twist, p, 3), load_from(acceleration, p, 0)
+            mv, bv = add(load_from(ws.twist, p, 0), cross(mw, r)), add(load_from(acceleration, p, 3), cross(bw, r))
+        aw, av = ZERO, ZERO
+        for k in range(joints.degrees_of_freedom(kind)):
+            sw, sv = joints.column(kind, load(axes, i), k, frame, body)
+            store_motion(moving, j + k, SHIFT, sw, sv)
+            store_motion(resting, j + k, SHIFT, sw, sv)
+            if joints.fixed_in_body(kind, k):
+                aw, av = add(aw, scale(udot[j + k], sw)), add(av, scale(udot[j + k], sv))
+            else:
+                mw, mv = add(mw, scale(u[j + k], sw)), add(mv, scale(u[j + k], sv))
+                bw, bv = add(bw, scale(udot[j + k], sw)), add(bv, scale(udot[j + k], sv))
+        store_motion(acceleration, i, 0, add(bw, aw), add(bv, av))
+        for k in range(j, j + joints.degrees_of_freedom(kind)):
+            sw, sv = load_motion(resting, k, SHIFT)
+            fw, fv = motion_cross(mw, mv, sw, sv)
+            gw, gv = motion_cross(bw, bv, sw, sv)
+            store_motion(moving, k, FIRST, fw, fv)
+            store_motion(resting, k, SECOND, gw, gv)

@@ -13,7 +13,9 @@ from articulon.model import Model
 from articulon.model.array_rotations import matrices
 from articulon.model.joints.axis import AxisJoint
 from articulon.studio import colours
+from articulon.studio.drawing_choice import Drawing
 from articulon.studio.editing.joint_dragging import Handle, joint_handle
+from articulon.studio.page_server import drawn_by_software
 from articulon.studio.scene import scene_of
 from articulon.studio.stage import SIZE, Frame, Stage, stage_of
 from articulon.studio.viser_scene import ViserScene
@@ -68,6 +70,8 @@ class EditedScene:
         if model is not self._model:
             self._rebuild(model, frame)
         assert self._view is not None and self._stage is not None
+        if self._view.suit(Drawing(by_software=drawn_by_software(self._server))):
+            self._listen(self._view)
         self._view.show(frame)
         for body, name in enumerate(self._names):
             name.position = self._stage.places(self._middle(model, frame, body))
@@ -88,7 +92,10 @@ class EditedScene:
                 if model.bodies <= NAMED
                 else []
             )
-        view = self._view
+        self._listen(self._view)
+
+    def _listen(self, view: ViserScene) -> None:
+        """Have bodies picked by clicks."""
         for batch in view.batches:
 
             @batch.on_click

@@ -14,7 +14,7 @@ STREAM = 11
 """Random number stream of the decisions."""
 
 
-class Looking:
+class DecisionState:
     """A state at a decision; each quantity that conditions need is computed once.
 
     Parameters

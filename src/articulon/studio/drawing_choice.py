@@ -1,8 +1,8 @@
-"""How the balls of a scene are drawn: as instances of one mesh, which can be clicked on, or as points."""
+"""How a scene is drawn: balls as instances of one mesh, which can be clicked on, or as points, and the material."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,19 +21,28 @@ COARSENESS = ((25, 3), (100, 2), (400, 1))
 """The same for a browser that draws by software, where triangles take far more of a frame than pixels do."""
 COARSEST = 0
 """Number of subdivisions of balls that are asked for although there are so many."""
+LARGE, FEW_LARGE, FINE = 0.3, 25, 3
+"""Radius, in units of the page, from which a ball looks angular if its triangles are coarse; largest number of such
+balls that are drawn with finer triangles; and the number of subdivisions of these."""
 HINT = "points for more than can be drawn at once; they cannot be clicked on"
 """Hint for what a page may ask for."""
 MOST_SIZES = 8
 """Largest number of sizes of points; between more sizes of balls the nearest is used."""
 
 
-class BallChoice(NamedTuple):
-    """What decides how balls are drawn."""
+class Drawing(NamedTuple):
+    """What decides how a scene is drawn."""
 
     wish: str = AUTOMATIC
-    """One of ``WISHES``."""
+    """What is asked for balls, one of ``WISHES``."""
     by_software: bool = False
     """Whether a page draws without a graphics card."""
+
+    @property
+    def material(self) -> Literal["standard", "toon5"]:
+        """Material of surfaces. By software the usual one takes seconds for each picture; the other one has five
+        brightnesses."""
+        return "toon5" if self.by_software else "standard"
 
     def divisions(self, count: int) -> int | None:
         """Return the number of subdivisions of the triangles of so many balls; None for points."""
@@ -52,6 +61,24 @@ def choosable(count: int) -> bool:
 def wish_of(control: Any) -> str:
     """Return what is chosen by a control of a page, which may send anything."""
     return str(control.value) if control.value in WISHES else AUTOMATIC
+
+
+def by_fineness(balls: Solids, divisions: int, factor: float) -> list[tuple[Solids, int]]:
+    """Return balls with their numbers of subdivisions: a few large ones among many small ones have more.
+
+    Parameters
+    ----------
+    balls
+        The balls.
+    divisions
+        Number of subdivisions for all of them.
+    factor
+        Scale of the page [1/length].
+    """
+    large = factor * balls.size.max(axis=1, initial=0.0) > LARGE
+    if divisions >= FINE or not 0 < np.count_nonzero(large) <= FEW_LARGE or large.all():
+        return [(balls, divisions)]
+    return [(balls.some(~large), divisions), (balls.some(large), FINE)]
 
 
 class Points:
@@ -81,7 +108,7 @@ class Points:
         for k, size in enumerate(sizes.tolist()):
             own = np.flatnonzero(nearest == k)
             handle = server.scene.add_point_cloud(
-                f"/balls/{k}", places[own], colours[own], point_size=size, point_shape="circle", precision="float32"
+                f"/points-{k}", places[own], colours[own], point_size=size, point_shape="circle", precision="float32"
             )
             self._clouds.append((own, handle))
 

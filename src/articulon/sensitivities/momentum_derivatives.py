@@ -1,0 +1,190 @@
+"""Derivatives of momenta μ = ∂T/∂u and of generalised forces F = ∂T/∂q of the kinetic energy T(q, u), in O(n).
+
+The columns of a joint displace everything that the joint carries by s and change its velocity by s × v + ψ', ψ' = m × s
+(``motion_columns.py``). Seen from bodies that move along, only ψ' is a change. With the momentum H of all that a joint
+carries,
+
+    μ = s·H,   F = ψ'·H.
+
+Changes δq and δu, and a displacement X of the joint frame in its parent, change the velocities, seen from the bodies,
+by x = Σ (s δu + ψ' δq) + p × X, p being the velocity of the parent. With H' the change of H seen from the frame that a
+column is fixed in, and x' that of m seen from there,
+
+    δμ = s·H',   δF = ψ'·H' + (x' × s)·H.
+
+H' is the sum of I x + δI v over the links; from the outer side of a joint to the inner it changes by (Σ s δq + X) ×* H,
+where ×* is the rate of a force that is carried along.
+
+These are second derivatives of T, which are symmetric. So the derivatives of w·F + λ·μ are the changes of F and μ due
+to δq = w and δu = λ. There is one exception, because rotations do not commute: for the three numbers of a joint that
+leaves all rotations free, ∂(w·F)/∂q has w × F in addition. The derivative with respect to X is −(p ×* H' + x_p ×* H)·X,
+with H' inside the joint and x_p the change of p.
+"""
+
+from articulon.algebra.vectors import (
+    ZERO,
+    add,
+    apply,
+    cross,
+    dot,
+    load,
+    load_at,
+    load_from,
+    load_matrix,
+    load_symmetric,
+    scale,
+    store_at,
+    sub,
+    symmetric_apply,
+    symmetric_rotate,
+)
+from articulon.dynamics import joints
+from articulon.dynamics.derivatives.composites import add_from
+from articulon.dynamics.derivatives.motion_columns import FIRST, SHIFT, load_motion, motion_cross, store_motion
+from articulon.dynamics.derivatives.products import carried_motion
+from articulon.dynamics.hamiltonian import link_momentum, plain
+from articulon.kernels import jit
+from articulon.passes import pass_of
+from articulon.sensitivities.frame_derivatives import add_gradient, frame_changes, frame_motion, parent_velocity
+
+WIDTH = 12
+"""Length of the row of a link: H, then H' inside the joint, each with the moment first."""
+
+
+@jit
+def force_cross(w, v, n, f):
+    """Return the rate of a moment and a force that are carried along at the motion (w, v), about the same point."""
+    return add(cross(w, n), cross(v, f)), cross(w, f)
+
+
+@jit
+def momentum_of(ws, mass, moment, inertia, i, w, v):
+    """Return the angular momentum about the origin of link i and the momentum, for numbers of the links and a velocity
+    of link i."""
+    R = load_matrix(ws.rotation, i)
+    h = apply(R, load(moment, i))
+    turning = symmetric_apply(symmetric_rotate(R, load_symmetric(inertia, i)), w)
+    return add(turning, cross(h, v)), add(scale(mass[i], v), cross(w, h))
+
+
+@jit
+def columns_at(forest, columns, i, part, fixed, numbers):
+    """Return the sum of one part of those columns of joint i that are fixed in its body (``fixed`` 1) or in the joint
+    frame (0), at given ``numbers`` (nu,)."""
+    kind, j, w, v = forest.kind[i], forest.u_start[i], ZERO, ZERO
+    for k in range(joints.degrees_of_freedom(kind)):
+        if joints.fixed_in_body(kind, k) == fixed:
+            sw, sv = load_motion(columns, j + k, part)
+            w, v = add(w, scale(numbers[j + k], sw)), add(v, scale(numbers[j + k], sv))
+    return w, v
+
+
+@jit
+def change_joint(forest, columns, i, fixed, held, x, n, f, by_momentum, by_force):
+    """Compute δμ and δF for those columns of joint i that are fixed in its body (``fixed`` 1) or in the joint frame
+    (0), from the row ``held`` of H, the change x of m, and the change (n, f) of H."""
+    kind, j, (hn, hf) = forest.kind[i], forest.u_start[i], load_motion(held, i, 0)
+    for k in range(joints.degrees_of_freedom(kind)):
+        if joints.fixed_in_body(kind, k) == fixed:
+            sw, sv = load_motion(columns, j + k, SHIFT)
+            fw, fv = load_motion(columns, j + k, FIRST)
+            cw, cv = motion_cross(x[0], x[1], sw, sv)
+            by_momentum[j + k] = dot(sw, n) + dot(sv, f)
+            by_force[j + k] = dot(fw, n) + dot(fv, f) + dot(cw, hn) + dot(cv, hf)
+
+
+@jit
+def add_bracket(forest, columns, i, shift, held, by_force):
+    """Add w × F for a joint that leaves all rotations free, with w its part of ``shift``."""
+    kind = forest.kind[i]
+    if joints.quaternion(kind) >= 0:
+        k, (hn, hf) = forest.u_start[i] + plain(kind), load_motion(held, i, 0)
+        ax, bx = load_motion(columns, k, FIRST)
+        ay, by = load_motion(columns, k + 1, FIRST)
+        az, bz = load_motion(columns, k + 2, FIRST)
+        F = (dot(ax, hn) + dot(bx, hf), dot(ay, hn) + dot(by, hf), dot(az, hn) + dot(bz, hf))
+        store_at(by_force, k, add(load_at(by_force, k), cross(load_at(shift, k), F)))
+
+
+@pass_of
+def change_momenta(
+    forest,
+    ws,
+    columns,
+    shift,
+    u_change,
+    position,
+    turn,
+    mass,
+    moment,
+    inertia,
+    transposed,
+    field,
+    held,
+    by_momentum,
+    by_force,
+):
+    """Compute δμ and δF (nu,) of placed and moved links due to changes of the coordinates in their tangent space
+    (``shift``) and of the speeds (nu,), of joint frames (links, 3), and of masses, first moments and inertias. With
+    ``transposed`` they are derivatives with respect to coordinates and speeds for ``shift`` and ``u_change`` as
+    weights. ``field`` (links, 6) and ``held`` (links, 12) become x and the momenta of the links."""
+    for i in range(forest.parent.size):
+        w, v = carried_motion(forest.parent, ws, field, i)
+        if frame_changes(position, turn, i):
+            sw, sv = frame_motion(forest, ws, position, turn, i)
+            pw, pv = parent_velocity(forest, ws, i)
+            fw, fv = motion_cross(pw, pv, sw, sv)
+            w, v = add(w, fw), add(v, fv)
+        for k in range(forest.u_start[i], forest.u_start[i] + joints.degrees_of_freedom(forest.kind[i])):
+            sw, sv = load_motion(columns, k, SHIFT)
+            fw, fv = load_motion(columns, k, FIRST)
+            w = add(w, add(scale(u_change[k], sw), scale(shift[k], fw)))
+            v = add(v, add(scale(u_change[k], sv), scale(shift[k], fv)))
+        store_motion(field, i, 0, w, v)
+        P, L = link_momentum(forest, ws, i)
+        store_motion(held, i, 0, L, P)
+        n, f = momentum_of(ws, forest.mass, forest.moment, forest.inertia, i, w, v)
+        dn, df = momentum_of(ws, mass, moment, inertia, i, load_from(ws.twist, i, 3), load_from(ws.twist, i, 0))
+        store_motion(held, i, 6, add(n, dn), add(f, df))
+    for i in range(forest.parent.size - 1, -1, -1):
+        p, (hn, hf), (n, f) = forest.parent[i], load_motion(held, i, 0), load_motion(held, i, 6)
+        xw, xv = load_motion(field, i, 0)
+        for fixed in (1, 0):
+            uw, uv = columns_at(forest, columns, i, SHIFT, fixed, u_change)
+            if fixed == 1:
+                # The change of m, seen from the body.
+                xw, xv = sub(xw, uw), sub(xv, uv)
+                change_joint(forest, columns, i, fixed, held, (xw, xv), n, f, by_momentum, by_force)
+                fw, fv = columns_at(forest, columns, i, FIRST, fixed, shift)
+                xw, xv = sub(xw, fw), sub(xv, fv)
+            else:
+                change_joint(forest, columns, i, fixed, held, (xw, xv), n, f, by_momentum, by_force)
+            sw, sv = columns_at(forest, columns, i, SHIFT, fixed, shift)
+            dn, df = force_cross(sw, sv, hn, hf)
+            n, f = add(n, dn), add(f, df)
+        if transposed:
+            add_bracket(forest, columns, i, shift, held, by_force)
+        if frame_changes(position, turn, i):
+            sw, sv = frame_motion(forest, ws, position, turn, i)
+            dn, df = force_cross(sw, sv, hn, hf)
+            n, f = add(n, dn), add(f, df)
+        store_motion(held, i, 6, n, f)
+        if p >= 0:
+            r = load(ws.reach, i)
+            add_from(held, p, 0, add(hn, cross(r, hf)))
+            add_from(held, p, 3, hf)
+            add_from(held, p, 6, add(n, cross(r, f)))
+            add_from(held, p, 9, f)
+
+
+@pass_of
+def momentum_frame_adjoint(forest, ws, field, held, position, turn):
+    """Add −∂(w·F + λ·μ) with respect to slides and rotations of joint frames (links, 3), from ``field`` and ``held``
+    that :func:`change_momenta` has computed for δq = w and δu = λ."""
+    for i in range(forest.parent.size):
+        pw, pv = parent_velocity(forest, ws, i)
+        xw, xv = carried_motion(forest.parent, ws, field, i)
+        (hn, hf), (dn, df) = load_motion(held, i, 0), load_motion(held, i, 6)
+        n, f = force_cross(pw, pv, dn, df)
+        a, b = force_cross(xw, xv, hn, hf)
+        add_gradient(forest, ws, i, add(n, a), add(f, b), position, turn)
