@@ -153,6 +153,9 @@ def case_page() -> str:
         for section in _declarations(field.annotation):
             if stated(section):
                 parts.append(_table(section))
+            for key, inner in stated(section).items():
+                for nested in _declarations(inner.annotation):
+                    parts += [f"### `[{name}.{key}]`", _inline(_about(nested)), _table(nested)]
         for title, family in (
             pair for key, pair in FAMILIES.items() if key == name or (name, key) == ("forces", "walls")
         ):

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 import articulon as ar
 from articulon import cli, molecules
+from articulon.conformations.conformation_summary import warning_of_few_samples
 from articulon.molecules.structure import Structure
 from articulon.report.html import figures
 from articulon.report.molecule_words import molecule_words
@@ -149,6 +150,16 @@ def test_a_run_of_one_interval_has_a_report(tmp_path: Path) -> None:
     assert "RMSD" in run.report(tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+def test_means_of_few_independent_samples_come_with_a_warning() -> None:
+    """Ten samples are where a mean begins to mean something."""
+    for samples, warned in ((9.9, True), (10.0, False)):
+        slowest = {"name": "phi:A:ALA2", "effective_samples": samples, "correlation_time": 1.0, "frames": 40}
+        line = molecule_words({"slowest_torsion": slowest, "skip": 0.25})
+        assert ("phi:A:ALA2, the slowest torsion, has fewer than 10 independent samples" in line) == warned
+        assert "means without the first 25" in line
+    assert warning_of_few_samples(None) == ""
+
+
 @pytest.mark.slow
 def test_the_summary_has_what_the_analyses_find(peptide: ar.Run) -> None:
     found = peptide.summary["molecules"]
@@ -169,6 +180,8 @@ def test_the_summary_has_what_the_analyses_find(peptide: ar.Run) -> None:
     assert found["temperature"]["degrees_of_freedom"] == peptide.model.degrees_of_freedom
     assert found["temperature"]["target"] == 300.0
     line = molecule_words(found)
+    assert found["skip"] == 0.25 and "means without the first 25" in line
+    assert found["slowest_torsion"]["effective_samples"] < 10.0 and "the region that the run happened to visit" in line
     assert line.startswith("RMSD ") and f"of {found['slowest_torsion']['name']}, the slowest" in line
 
 
@@ -180,6 +193,8 @@ def test_the_report_of_a_peptide_tells_its_numbers(peptide: ar.Run) -> None:
         "secondary structure",
         "slowest torsion",
         "mean temperature",
+        "the region that the run happened to visit",
+        "without the first 25",
         'id="ramachandran"',
     ):
         assert words in page
@@ -230,6 +245,8 @@ def test_the_command_writes_what_it_finds(peptide: ar.Run, tmp_path: Path) -> No
     told = CliRunner().invoke(cli.app, ["analyse", folder, "--reference", str(other), "--out", str(tmp_path / "out")])
     assert told.exit_code == 0, told.output
     assert "radius of gyration (nm)" in told.output and "slowest torsion" in told.output
+    assert "means skip the first 25% of the frames" in told.output
+    assert "the region that the run happened to visit" in told.output
     with (tmp_path / "out" / "time_series.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     expected = ar.analysis.rmsd(peptide, other)

@@ -143,6 +143,20 @@ frames = 10
     assert implicit.trust.error is not None and implicit.trust.error <= 0.02
 
 
+def test_a_step_that_was_tried_over_a_part_of_the_run_is_said_to_be(tmp_path: Path) -> None:
+    """Thermal paths diverge, so that steps are compared over their beginnings alone; a whole run is one."""
+    whole = ar.advise(case_of(tmp_path, PENDULUM.replace("DURATION", "2.0")), seconds=2.0).option("friction-implicit")
+    assert whole.trust.tried_over == "" and whole.trust.label == whole.trust.verdict
+    bath = '[thermostat]\nkind = "langevin"\ntemperature = 300\nfriction = 1.0\n[run]'
+    text = PENDULUM.replace("DURATION", "2.0").replace("[run]", bath)
+    advice = ar.advise(case_of(tmp_path, text), seconds=2.0)
+    trust = advice.option("friction-implicit").trust
+    over, unit = trust.tried_over.split()
+    assert unit in ("s", "ms") and 0.0 < float(over) * (1e-3 if unit == "ms" else 1.0) < 0.9 * 2.0
+    assert trust.label == f"step {trust.verdict} over {trust.tried_over}" and "nothing of averages" in trust.words
+    assert trust.label in advice._repr_html_()
+
+
 def test_grains_are_run_at_a_twentieth_of_a_collision() -> None:
     case = load_case("two-spheres")
     advice = ar.advise(case, seconds=2.0)

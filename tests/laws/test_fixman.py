@@ -54,7 +54,7 @@ def pair_of(masses: tuple[float, float], first: np.ndarray, second: np.ndarray) 
     }
 
 
-def rigid(count: int, fixman: bool, torsion: bool) -> Any:
+def rigid(count: int, fixman: bool, torsion: bool, temperature: float | None = TEMPERATURE) -> Any:
     """Butanes of two bodies, joined about the middle bond; the angle of the joint is that from trans."""
     builder, x, sites = ar.ModelBuilder(units="Da-nm-ps"), places(), []
     for k in range(count):
@@ -74,7 +74,7 @@ def rigid(count: int, fixman: bool, torsion: bool) -> Any:
     for term in dihedral_terms(sites) if torsion else ():
         builder.add_force(term)
     if fixman:
-        builder.add_force(ar.forces.Fixman(temperature=TEMPERATURE))
+        builder.add_force(ar.forces.Fixman(temperature=temperature))
     return builder.build()
 
 
@@ -210,3 +210,20 @@ def test_the_temperature_must_be_that_of_the_bath() -> None:
     options: dict[str, Any] = {"rule": "friction-implicit", "step": 0.001, "frames": 1}
     with pytest.raises(ar.ModelError, match="temperature 600 and the thermostat 300"):
         ar.simulate(rigid(1, True, False), 0.002, thermostat=Langevin(temperature=300.0, friction=1.0), **options)
+
+
+def test_the_temperature_is_that_of_the_bath_where_it_is_left_out() -> None:
+    """The same bits as with the temperature given, in a run, in many states and in a case."""
+    options: dict[str, Any] = {"rule": "friction-implicit", "step": 0.001}
+    given, open_ = (rigid(1, True, False, temperature) for temperature in (TEMPERATURE, None))
+    bath = Langevin(temperature=TEMPERATURE, friction=1.0)
+    runs = [ar.simulate(model, 0.01, frames=1, thermostat=bath, **options) for model in (given, open_)]
+    assert np.array_equal(runs[0].u, runs[1].u) and np.any(runs[0].u)
+    assert runs[1].model.forces[0].temperature == TEMPERATURE
+    many = [ar.Ensemble(model, model.q0, model.u0, seeds=range(2), thermostat=bath) for model in (given, open_)]
+    ends = [one.advance(10, 0.001, "friction-implicit")[1] for one in many]
+    assert np.array_equal(*ends)
+    with pytest.raises(ar.ModelError, match=r"forces\[0\].temperature: there is no thermostat"):
+        ar.potential_energy(open_, open_.q0)
+    case = ar.load_case("trp-zipper", {"thermostat.temperature": "350 K"})
+    assert [force.temperature for force in case.build_model().forces if force.kind == "fixman"] == [350.0]

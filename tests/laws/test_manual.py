@@ -35,6 +35,8 @@ def test_every_key_of_a_case_has_a_meaning() -> None:
     for family in (pair[1] for pair in manual_reference.FAMILIES.values()):
         for word in manual_reference.ours(family):
             assert f"`{word}`" in page or f'= "{word}"`' in page, word
+    stop = page.partition("### `[run.stop]`")[2].partition("\n## ")[0]
+    assert [key for key, _ in ROW.findall(stop)] == ["body", "direction", "advance", "label"]
 
 
 def test_every_command_and_option_is_in_the_manual() -> None:

@@ -41,7 +41,7 @@ SHORTER: Mapping[str, Mapping[str, str]] = {
     "docs/gpu_particles.md": {'device="cuda"': 'device="cpu"'},
     "docs/multibody.md": {"10_000": "20", "25_000": "5", "viscosity=..., radius=...": "translational=1, rotational=1"},
     "docs/sweeps.md": {
-        "seeds=50": "seeds=1",
+        "seeds=50": "seeds=2",
         '{"forces.brownian": {"temperature": "300 K"}}': '{"run.duration": "0.01 us", "run.frames": 5}',
         '["0.7 mPa s", "0.9 mPa s"]': '["0.7 mPa s"]',
         "workers=2": "workers=1",
@@ -56,6 +56,7 @@ NEEDS = {
     "docs/how_to/sweep.md": "distributed",
     "docs/how_to/make_a_film.md": "pyvista",
     "docs/how_to/restrain.md": "openmm",
+    "docs/how_to/trust_a_molecular_run.md": "openmm",
     "docs/tutorials/biophysicist.md": "openmm",
 }
 """The package of an extra."""

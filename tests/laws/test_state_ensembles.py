@@ -174,6 +174,23 @@ def test_bad_input_is_named() -> None:
         ar.Ensemble(None, [[0.1]], [[0.0]])
 
 
+def test_one_state_starts_once_for_each_seed_and_steps_may_have_units() -> None:
+    builder = ar.ModelBuilder(units="Da-nm-ps")
+    builder.add_body("arm", mass=12.0, inertia=0.1, joint=ar.Revolute())
+    model = builder.build()
+    bath = ar.thermostats.Langevin(temperature="300 K", friction="5 1/ps")
+    repeated = np.broadcast_to(model.q0, (3, 1)), np.broadcast_to(model.u0, (3, 1))
+    plain = ar.Ensemble(model, *repeated, seeds=range(3), thermostat=bath)
+    one = ar.Ensemble(model, model.q0, model.u0, seeds=range(3), thermostat=bath)
+    q, u = plain.advance(5, 0.004, "friction-implicit")
+    Q, U = one.advance(5, "4 fs", "friction-implicit")
+    assert np.array_equal(Q, q) and np.array_equal(U, u) and len(np.unique(Q)) == 3
+    assert one.time == pytest.approx(0.02)
+    for wrong in ("4 nm", "soon", "0 fs"):
+        with pytest.raises(ar.ModelError, match="advance: step_size"):
+            one.advance(1, wrong, "friction-implicit")
+
+
 def test_what_is_said_of_a_state_that_diverges_speaks_of_no_checkpoint() -> None:
     model = tree(noisy=False)
     q, u = states(model, 2)

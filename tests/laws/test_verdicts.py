@@ -16,7 +16,8 @@ from articulon.errors import CaseError
 from articulon.fidelity import unscaled
 from articulon.fidelity.lag import Lost, lag_along, lost_by_inertia
 from articulon.fidelity.record import Settings
-from articulon.fidelity.run_temperatures import PARTS, SETTLED, behind_its_mass, kinetic, thermal_temperatures
+from articulon.fidelity.run_temperatures import PARTS, behind_its_mass, kinetic, thermal_temperatures
+from articulon.fidelity.settling import SETTLED
 from articulon.fidelity.verdict import HEAT, TOLERANCE, Bounds
 from articulon.simulation.memory_verdict import record_in_memory
 from validation.force_laws import row

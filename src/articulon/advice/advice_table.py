@@ -52,7 +52,7 @@ def _table(advice: Advice) -> Table:
                 Text("not offered" if not advice.interrupted else "–", style="dim"),
             )
             continue
-        trust = Text(option.trust.verdict, style=COLOURS.get(option.trust.verdict, ""))
+        trust = Text(printable(option.trust.label), style=COLOURS.get(option.trust.verdict, ""))
         table.add_row(mark, Text(_name(option), style=style), *figures(advice.case, option), trust)
     return table
 

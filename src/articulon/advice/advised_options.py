@@ -34,6 +34,14 @@ class Trust:
     """Expected error, relative to the observed quantity; None if unknown."""
     words: str
     """Explanation of the error and of how it is known."""
+    tried_over: str = ""
+    """Time with its unit over which steps were compared, if it is only a part of the run; the verdict is on the step
+    over this time alone."""
+
+    @property
+    def label(self) -> str:
+        """The verdict with what it covers: ``trusted``, or ``step trusted over 250 fs``."""
+        return f"step {self.verdict} over {self.tried_over}" if self.tried_over else self.verdict
 
 
 @dataclass(frozen=True)
@@ -91,7 +99,12 @@ class Option:
             "processor_seconds": None if self.seconds is None else self.busy * self.seconds,
             "measured_to": self.measured_to,
             "bound": self.bound or None,
-            "trust": {"verdict": self.trust.verdict, "error": self.trust.error, "words": self.trust.words},
+            "trust": {
+                "verdict": self.trust.verdict,
+                "error": self.trust.error,
+                "words": self.trust.words,
+                "tried_over": self.trust.tried_over or None,
+            },
         }
 
 
@@ -177,7 +190,8 @@ class Advice:
     def _repr_html_(self) -> str:
         rows = {"recommended": self.sentence, "command": self.command}
         for option in self.options:
-            rows[option.name] = option.why_not if not option.feasible else "; ".join(figures(self.case, option))
+            shown = [*figures(self.case, option), option.trust.label]
+            rows[option.name] = "; ".join(shown) if option.feasible else option.why_not
         return table_of_words(f"Advice on {self.case.name}", rows)
 
 

@@ -44,7 +44,7 @@ LARGEST = 0.5
 STARTS = 2.0
 """Factor by which the effect of inertia seen in the probe, which starts from rest, may grow along the run."""
 MOSTLY = 0.9
-"""Fraction of a run covered by the scaled probe from which its verdict counts as that on the run."""
+"""Fraction of a run that was tried from which the verdict counts as one on the run."""
 
 
 class Measuring:
@@ -209,8 +209,15 @@ class Measuring:
             )
             return Trust(self.bounds.verdict(error), error, words)
         places = "from the start" if len(self.starts) == 1 else "from the start and near the end"
-        words = f"change by half the step in {self.told(found.window)} {places}{what}"
-        return Trust(self.bounds.verdict(error), error, words)
+        over = self.told(found.window)
+        words = f"change by half the step in {over} {places}{what}"
+        if self.thermal:
+            words += (
+                "; this says nothing of averages: check the temperatures of each kind of motion, the independent "
+                "samples and a run of half the step"
+            )
+        partly = found.window < MOSTLY * self.scales.horizon
+        return Trust(self.bounds.verdict(error), error, words, over if partly else "")
 
     def _unsettled(self, way: Way, found: Settled) -> Option:
         why = found.why or "no step was found"

@@ -117,7 +117,7 @@ class Costs:
         step, trust = 0.5 * tried.step, tried.trust
         if pace.failure and self.subject.noisy:
             words = f"longer steps diverged ({_brief(pace.failure)}), and stronger noise may occur; {trust.words}"
-            trust = Trust("suspect" if trust.verdict == "trusted" else trust.verdict, trust.error, words)
+            trust = replace(trust, verdict="suspect" if trust.verdict == "trusted" else trust.verdict, words=words)
         changes = {**tried.changes, "integrator.step": self._written(step)}
         bound = "stability later in the run"
         return Tried(tried.way, tried.way.with_step(step), step, changes, bound, trust)
@@ -126,11 +126,11 @@ class Costs:
         """Trust that includes failed checks of the case, and the energy lost by the steps if nothing else is known."""
         if pace.failed:
             words = f"{CHECK} ({pace.failed[0]}); {trust.words}"
-            return Trust("violated" if trust.verdict == "violated" else "suspect", trust.error, words)
+            return replace(trust, verdict="violated" if trust.verdict == "violated" else "suspect", words=words)
         if not (self.subject.particles or self.subject.touches) or self.subject.random_bath or trust.error is None:
             return trust
         error = max(trust.error, pace.balance)
-        return Trust(self.bounds.verdict(error), error, trust.words)
+        return replace(trust, verdict=self.bounds.verdict(error), error=error)
 
     def _written(self, step: float, digits: int = 4) -> Any:
         """Write a step in the user's form, with its unit."""

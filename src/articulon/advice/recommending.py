@@ -55,6 +55,8 @@ def reason_of(best: Option, options: Sequence[Option], scales: CaseTimeScales, u
         nearest = min(slower, key=_seconds)
         ratio = number(float(f"{_seconds(nearest) / _seconds(best):.2g}"), 2).replace("\u202f", ",")
         found += f"; '{nearest.name}' would take {ratio} times as long"
+    if best.trust.tried_over:
+        found += f"; its step was compared with half of it over {best.trust.tried_over} only"
     return found + doubts
 
 

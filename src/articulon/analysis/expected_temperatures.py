@@ -8,6 +8,7 @@ import numpy as np
 from articulon.analysis.run_models import case_of, check_run, model_of
 from articulon.analysis.time_averages import Average, first_frame, kept, statistical_inefficiency
 from articulon.errors import ArticulonError
+from articulon.fidelity.settling import SETTLED
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.site_positions import only_particles, site_positions
 from articulon.inputs import number
@@ -28,7 +29,7 @@ class Spread(NamedTuple):
     """Standard deviation in the canonical ensemble, √(2/N) times the mean, for N degrees of freedom [temperature]."""
 
 
-def configurational_temperature(run: Run, skip: float = 0.2) -> Average:
+def configurational_temperature(run: Run, skip: float = SETTLED) -> Average:
     """Configurational temperature T with k T = ⟨|∇Φ|²⟩/⟨∇²Φ⟩ [temperature], with the error of a ratio of means.
 
     Φ is the potential energy of all sites, walls included; gradient and Laplacian are over the translations of free
@@ -63,7 +64,7 @@ def ratio_of_means(squares: np.ndarray, laplacians: np.ndarray, boltzmann: float
     return Average(ratio / boltzmann, error / boltzmann, count)
 
 
-def temperature_spread(run: Run, skip: float = 0.2) -> Spread:
+def temperature_spread(run: Run, skip: float = SETTLED) -> Spread:
     """Mean and standard deviation of the kinetic temperature, and its canonical standard deviation.
 
     Parameters
@@ -78,7 +79,7 @@ def temperature_spread(run: Run, skip: float = 0.2) -> Spread:
     return Spread(mean, float(values.std()), mean * math.sqrt(2.0 / degrees_of_freedom(run)))
 
 
-def isokinetic_spread(run: Run, derivative_gain: float, mass: float, skip: float = 0.2) -> float:
+def isokinetic_spread(run: Run, derivative_gain: float, mass: float, skip: float = SETTLED) -> float:
     """Standard deviation of the kinetic temperature under a modified Nosé–Hoover thermostat [temperature].
 
     σ_T = T Q σ(q'ᵀΓ / q'ᵀMq')/(kd N k T) holds for free particles if 2 kd N k T/Q is well above the fastest frequency.

@@ -17,6 +17,7 @@ from articulon.conformations.conformation_clusters import Clusters
 from articulon.conformations.conformation_record import Conformations
 from articulon.conformations.conformation_summary import INSTALL, mean_with_error
 from articulon.errors import ArticulonError
+from articulon.fidelity.settling import SETTLED
 from articulon.inputs import path_of
 from articulon.simulation.results import Run
 
@@ -56,7 +57,7 @@ class MoleculeAnalysis:
         return written if self.clusters is None else [*written, *write_clusters(self.run, self.clusters, place)]
 
 
-def analyse_molecules(run: Run, reference: Reference | None = None, skip: float = 0.2) -> MoleculeAnalysis:
+def analyse_molecules(run: Run, reference: Reference | None = None, skip: float = SETTLED) -> MoleculeAnalysis:
     """Analyse the molecules of a run with all functions of this package.
 
     Parameters

@@ -10,6 +10,7 @@ from articulon.conformations.mdanalysis_universe import memory_universe
 from articulon.conformations.native_contacts import NativeContacts
 from articulon.conformations.secondary_structure import SecondaryStructure
 from articulon.errors import ArticulonError
+from articulon.fidelity.settling import SETTLED
 from articulon.simulation.results import Run
 
 
@@ -54,7 +55,7 @@ def rmsd(run: Run, reference: Reference | None = None, skip: float = 0.0) -> Ser
     return Series(seen.times, seen.rmsd)
 
 
-def rmsf(run: Run, skip: float = 0.2) -> Fluctuations:
+def rmsf(run: Run, skip: float = SETTLED) -> Fluctuations:
     """Root mean square fluctuation of residues and atoms about their mean positions [length], after superposition of
     the backbone onto its mean. Arguments and errors are those of :func:`rmsd`.
 

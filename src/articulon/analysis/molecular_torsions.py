@@ -13,6 +13,7 @@ from articulon.conformations.conformation_record import Conformations
 from articulon.conformations.torsion_maps import BINS, BLOCKS, TorsionMap, torsion_map
 from articulon.conformations.torsion_memory import TorsionMemory, torsion_memory
 from articulon.errors import ArticulonError
+from articulon.fidelity.settling import SETTLED
 from articulon.inputs import number, one_word, whole
 from articulon.simulation.results import Run
 
@@ -61,7 +62,7 @@ def ramachandran(
     bins: int = BINS,
     blocks: int = BLOCKS,
     temperature: float | None = None,
-    skip: float = 0.2,
+    skip: float = SETTLED,
 ) -> TorsionMap:
     """Free energy −kT ln p of φ and ψ, with errors from blocks of the run.
 
@@ -105,7 +106,7 @@ def ramachandran(
     return made
 
 
-def torsion_correlation(run: Run, skip: float = 0.2) -> TorsionMemory:
+def torsion_correlation(run: Run, skip: float = SETTLED) -> TorsionMemory:
     """Autocorrelation of e^{inφ} of every torsion that is a moving coordinate, with integrated correlation times and
     effective sample sizes.
 
@@ -135,7 +136,7 @@ def torsion_correlation(run: Run, skip: float = 0.2) -> TorsionMemory:
     return found
 
 
-def mean_temperature(run: Run, skip: float = 0.2) -> MeanTemperature:
+def mean_temperature(run: Run, skip: float = SETTLED) -> MeanTemperature:
     """Mean kinetic temperature with its standard error, its degrees of freedom, and its measured and canonical standard
     deviations. Arguments are those of :func:`backbone_torsions`.
 

@@ -7,6 +7,7 @@ import numpy as np
 from articulon.analysis.run_models import model_of
 from articulon.analysis.time_averages import first_frame
 from articulon.errors import ArticulonError
+from articulon.fidelity.settling import SETTLED
 from articulon.inputs import number, shown, whole, words
 from articulon.model import Model
 from articulon.model.box import Box
@@ -32,7 +33,7 @@ def radial_distribution(
     *,
     cutoff: float | None = None,
     bins: int = 100,
-    skip: float = 0.2,
+    skip: float = SETTLED,
 ) -> RadialDistribution:
     """Mean radial distribution function of the particles of a run in a periodic box.
 

@@ -14,6 +14,7 @@ from articulon.chains.chain_statistics import Chains, ChainStatistics, chain_sta
 from articulon.chains.model_chains import chain_frames
 from articulon.chains.replicates import Estimate
 from articulon.errors import ArticulonError
+from articulon.fidelity.settling import SETTLED
 from articulon.inputs import path_of
 from articulon.simulation.results import Run
 
@@ -55,7 +56,7 @@ def polymer_analysis(
     chains: Chains,
     boxes: np.ndarray | None = None,
     masses: np.ndarray | None = None,
-    skip: float = 0.25,
+    skip: float = SETTLED,
     unwrapped: bool = False,
 ) -> PolymerAnalysis:
     """Compute the statistics of chains from frames of their beads, with tables of all curves.
@@ -92,7 +93,7 @@ def polymer_analysis(
     return PolymerAnalysis(found, {"skip": skip, **found.summary()}, tables_of(found), notes)
 
 
-def analyse_polymers(run: Run, skip: float = 0.25) -> PolymerAnalysis:
+def analyse_polymers(run: Run, skip: float = SETTLED) -> PolymerAnalysis:
     """The statistics of the polymer chains of a run: size, structure, motion and relaxation, each with its error.
 
     Parameters

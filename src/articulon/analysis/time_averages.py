@@ -7,6 +7,7 @@ import numpy as np
 
 from articulon.conformations.time_correlation import autocorrelation, inefficiency
 from articulon.errors import ArticulonError
+from articulon.fidelity.settling import SETTLED
 from articulon.inputs import floats, number, shown
 from articulon.simulation.results import Run
 
@@ -47,7 +48,7 @@ def statistical_inefficiency(values: np.ndarray) -> float:
     return inefficiency(correlation / correlation[0])
 
 
-def average(run: Run, observable: str, skip: float = 0.2) -> Average:
+def average(run: Run, observable: str, skip: float = SETTLED) -> Average:
     """Mean of an observable over the frames, with its standard error.
 
     Parameters

@@ -26,6 +26,7 @@ from articulon.cases.toml_writing import toml
 from articulon.declaration import nearest
 from articulon.errors import CaseError, ModelError
 from articulon.forces import AnyForce
+from articulon.forces.bath_temperatures import at_bath
 from articulon.forces.selection import body_index
 from articulon.forces.user_functions import CODE_KEYS, CONSENT
 from articulon.inputs import DEEPEST, clipped, too_deep
@@ -167,6 +168,7 @@ class Case:
                 model = cartesian(model)
             if run_code and self.run.engine == "lammps":
                 model = through_lammps(model, "run.engine")
+            model = at_bath(model, self.thermostat)
             if self.run.stop is not None:
                 body_index(model, self.run.stop.body, "run.stop.body")
         except (CaseError, ModelError) as error:
@@ -175,7 +177,8 @@ class Case:
 
     @property
     def inferred(self) -> tuple[str, ...]:
-        """Assumptions made about a structure file when the model was last built, one line each."""
+        """Assumptions made about a file when the model was last built, and what of it is constant or left out, one line
+        each."""
         return self.model_declaration.inferred
 
     def variant(self, name: str) -> "Case":

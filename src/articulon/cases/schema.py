@@ -134,7 +134,7 @@ class RunSettings(Section):
     """Temperature of thermal initial speeds, if nothing controls the temperature or they should start at another one
     [temperature]."""
     stop: Stop | None = None
-    """Condition that ends the run before its full duration."""
+    """Condition that ends the run before its full duration: ``body``, ``direction``, ``advance`` and ``label``."""
     atoms: str | None = None
     """Atoms to store in the trajectory, as an MDAnalysis selection: ``"protein"``, ``"name CA"``; ``"none"`` stores
     bodies instead. By default all, if the model has atoms."""

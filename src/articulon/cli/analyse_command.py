@@ -125,6 +125,8 @@ def _analyse_run(folder: Path, reference: str | None, out: Path | None) -> None:
 
 
 def _print_molecules(found: MoleculeAnalysis) -> None:
+    from articulon.conformations.conformation_summary import warning_of_few_samples
+
     length, time = (found.run.model.units.label(what) for what in ("length", "time"))
     symbols = {"rmsd": length, "radius_of_gyration": length, "end_to_end_distance": length, "temperature": "K"}
     skipped, against = found.figures["skip"], found.figures["reference"]
@@ -142,6 +144,9 @@ def _print_molecules(found: MoleculeAnalysis) -> None:
     if slowest:
         memory = f"correlation time {slowest['correlation_time']:.3g} {time}"
         echo(f"slowest torsion {slowest['name']}: {slowest['effective_samples']:.3g} independent samples, {memory}")
+        warning = warning_of_few_samples(slowest)
+        if warning:
+            echo(f"warning {warning}")
     for row in found.tables.get("clusters", [])[:5]:
         echo(f"cluster {row['cluster']}: {row['population']:.1%} of the frames, centre at {row['time']:.4g} {time}")
     for note in found.notes:

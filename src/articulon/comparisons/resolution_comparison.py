@@ -15,12 +15,12 @@ from articulon.analysis.time_averages import first_frame, statistical_inefficien
 from articulon.comparisons.compared import Compared
 from articulon.comparisons.path_measures import deviation
 from articulon.comparisons.variant_runs import ITSELF, Entry
+from articulon.fidelity.settling import SETTLED
 from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
 from articulon.model.state import CONFORMATIONAL
 from articulon.report import style
 from articulon.report.readable_numbers import number, percent, unit_text, with_unit
-from articulon.report.thermal import SETTLED
 from articulon.report.view import View
 
 ALL_ACTIVE = "all-active"

@@ -11,6 +11,7 @@ from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 from articulon.comparisons.compared import Compared
+from articulon.fidelity.settling import SETTLED
 from articulon.report import style, thermal
 from articulon.report.readable_numbers import Scale, number, suited
 from articulon.report.thermal_figures import TARGET, draw_phase, draw_temperature
@@ -64,7 +65,7 @@ def temperature_rows(done: Compared) -> list[list[str]]:
 
 def _figures_of(view: View) -> list[str]:
     symbol = style.unit(view.case.units, "temperature")
-    settled = slice(int(thermal.SETTLED * view.times.size), None)
+    settled = slice(int(SETTLED * view.times.size), None)
     values, aim = view.observables.get("temperature_kinetic"), thermal.target(view)
 
     def kelvin(value: float | None) -> str:
@@ -132,8 +133,7 @@ def _phase(views: Mapping[str, View], looks: Mapping[str, dict[str, Any]]) -> Fi
     if not phases:
         return None
     sizes = {
-        name: np.array([np.abs(v[int(thermal.SETTLED * v.size) :]).max() for v in found])
-        for name, found in phases.items()
+        name: np.array([np.abs(v[int(SETTLED * v.size) :]).max() for v in found]) for name, found in phases.items()
     }
     largest, smallest = max(s[1] for s in sizes.values()), min(s[1] for s in sizes.values())
     near = [name for name, size in sizes.items() if size[1] < 0.2 * largest] if smallest < 0.2 * largest else []

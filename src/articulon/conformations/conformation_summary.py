@@ -10,10 +10,11 @@ from articulon.conformations.backbone_torsions import JointTorsions, joint_torsi
 from articulon.conformations.conformation_record import Conformations
 from articulon.conformations.time_correlation import inefficiency, normalised_autocorrelations
 from articulon.conformations.torsion_memory import torsion_memory
+from articulon.fidelity.settling import SETTLED
 from articulon.model import Model
 
-SETTLED = 0.25
-"""Fraction of the frames that counts as equilibration."""
+FEW = 10.0
+"""Number of independent samples below which a mean and its error say little."""
 SAMPLED = 100
 """Maximum number of frames analysed for secondary structure and hydrogen bonds, which take milliseconds each."""
 INSTALL = "needs MDAnalysis: pip install 'articulon[analysis]'"
@@ -49,6 +50,7 @@ def molecular_figures(
     settled = slice(int(SETTLED * len(times)), None)
     found |= {
         "frames": len(seen.frames),
+        "skip": SETTLED,
         "atoms": len(seen.atoms),
         "residues": len(seen.atoms.residue_names),
         "rmsd": mean_and_last(seen.rmsd),
@@ -70,6 +72,22 @@ def molecular_figures(
     found["secondary_structure"] = by_mdanalysis("secondary_structure", lambda: _fractions(sample))
     found["hydrogen_bonds"] = by_mdanalysis("hydrogen_bonds", lambda: mean_and_last(sample.hydrogen_bonds.counts))
     return {**found, "not_computed": not_computed}
+
+
+def warning_of_few_samples(slowest: Mapping[str, Any] | None) -> str:
+    """Sentence for means of a run with too few independent samples of its slowest torsion; empty if there are enough.
+
+    Parameters
+    ----------
+    slowest
+        The slowest torsion, with its ``name`` and ``effective_samples``; None if none moves.
+    """
+    if slowest is None or not slowest["effective_samples"] < FEW:
+        return ""
+    return (
+        f"{slowest['name']}, the slowest torsion, has fewer than {FEW:g} independent samples: the means only describe "
+        "the region that the run happened to visit, and their errors are too small"
+    )
 
 
 def mean_and_last(values: np.ndarray | None) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ import numpy as np
 from articulon.dynamics.state_rows import rows_of
 from articulon.errors import CaseError, ModelError
 from articulon.forces.brownian import brownian_of, fastest_relaxation
-from articulon.inputs import SEEDS, number, shown, whole
+from articulon.inputs import SEEDS, shown, whole
 from articulon.integrate.combination import Combination, resists
 from articulon.integrate.compatibility import check
 from articulon.model import CHANNELS, Model
@@ -22,8 +22,9 @@ COPIES = 8
 """Minimum number of copies of a state in memory."""
 
 
-def states_of(model: Model, Q: Any, U: Any, unit: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates (N, nq) and speeds (N, nu) of many states; None means zero.
+def states_of(model: Model, Q: Any, U: Any, unit: bool = True, seeds: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates (N, nq) and speeds (N, nu) of many states; None means zero. One state is that of each of several
+    ``seeds``.
 
     Raises
     ------
@@ -34,8 +35,10 @@ def states_of(model: Model, Q: Any, U: Any, unit: bool = True) -> tuple[np.ndarr
     found = rows_of(("Q", Q, (model.nq,)), ("U", U, (model.nu,)))
     if not found.states:
         raise ModelError("Q: there are no states; give at least one")
-    check_size(found.states, COPIES * 8 * (model.nq + model.nu), "states", "Q", error=ModelError)
-    q, u = (np.array(np.broadcast_to(one, (found.states, one.shape[1]))) for one in found.rows)
+    several = len(seeds) if isinstance(seeds, list | tuple | range | np.ndarray) and np.ndim(seeds) == 1 else 1
+    states = max(several, 1) if found.states == 1 else found.states
+    check_size(states, COPIES * 8 * (model.nq + model.nu), "states", "Q", error=ModelError)
+    q, u = (np.array(np.broadcast_to(one, (states, one.shape[1]))) for one in found.rows)
     for start, link in zip(*model.euler_parameters, strict=True):
         norm = np.linalg.norm(q[:, start : start + 4], axis=1)
         bad = np.abs(norm - 1.0) > UNIT_TOLERANCE if unit else norm == 0.0
@@ -63,16 +66,24 @@ def standing_factors(scaling: Any, where: str) -> np.ndarray:
     return factor
 
 
-def held_window(model: Model, scaling: ScalingPolicy | None, held: float | None, where: str) -> float:
+def time_above_zero(model: Model, given: float | str, where: str) -> float:
+    """A time above zero, a number or a quantity such as ``"4 fs"`` [time]; raises ModelError for anything else."""
+    try:
+        time = float(model.units.value(given, "time", where))
+    except CaseError as failure:
+        raise ModelError(str(failure)) from None
+    if not time > 0.0:
+        raise ModelError(f"{where}: must be above 0, got {shown(given)}")
+    return time
+
+
+def held_window(model: Model, scaling: ScalingPolicy | None, held: float | str | None, where: str) -> float:
     """Time for which noise is held: the given time, otherwise ``window`` times ``average`` of the Brownian forces,
     otherwise a quarter of the fastest relaxation time, divided by the policy's drag factor [time]. 1 without Brownian
     forces."""
     force = brownian_of(model)
     if held is not None:
-        length = number(held, f"{where}: held")
-        if not length > 0.0:
-            raise ModelError(f"{where}: held: must be above 0, got {length:g}")
-        return length
+        return time_above_zero(model, held, f"{where}: held")
     if force is None:
         return 1.0
     if force.window is not None:

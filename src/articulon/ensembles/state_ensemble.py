@@ -14,12 +14,14 @@ from articulon.ensembles.given_states import (
     seeds_of,
     standing_factors,
     states_of,
+    time_above_zero,
 )
 from articulon.errors import DivergenceError, ModelError
+from articulon.forces.bath_temperatures import at_bath
 from articulon.forces.brownian import brownian_of
 from articulon.forces.sites.nearest_images import widths
 from articulon.forces.state_forces import check_side_by_side
-from articulon.inputs import number, shown, whole
+from articulon.inputs import shown, whole
 from articulon.integrate.integrators import Explicit, FrictionImplicit
 from articulon.integrate.lane_blocks import Steps
 from articulon.integrate.lane_engine import LaneEngine, LaneSettings
@@ -84,13 +86,14 @@ class Ensemble:
         Fixman's potential, and all forces between sites except Python functions and other libraries.
     Q, U
         Coordinates (N, nq) and speeds (N, nu) at time zero; arrays without a leading axis are the same for all states.
+        One state with several seeds starts once for each seed.
     seeds
         Seed of each state's noise, (N,); required for Brownian forces and for a thermostat.
     held
-        Time for which explicit steps hold Brownian forces constant [time]; friction-implicit steps hold them for one
-        step, and reject other times. By default ``window`` times ``average`` of the Brownian forces, otherwise a
-        quarter of the fastest relaxation time, divided by the policy's drag factor. Steps end on the boundaries of
-        these windows.
+        Time for which explicit steps hold Brownian forces constant [time], also as ``"2 ns"``; friction-implicit steps
+        hold them for one step, and reject other times. By default ``window`` times ``average`` of the Brownian forces,
+        otherwise a quarter of the fastest relaxation time, divided by the policy's drag factor. Steps end on the
+        boundaries of these windows.
     scaling
         Policy with constant factors, such as ``ar.scaling.Constant(0.01)``; none by default.
     thermostat
@@ -128,7 +131,7 @@ class Ensemble:
         U: Any,
         *,
         seeds: Any = None,
-        held: float | None = None,
+        held: float | str | None = None,
         scaling: ScalingPolicy | None = None,
         thermostat: BaseThermostat | None = None,
     ) -> None:
@@ -138,13 +141,13 @@ class Ensemble:
         self.thermostat, self._policy, self._given_hold = thermostat, scaling, held is not None
         if not model.nu:
             raise ModelError("Ensemble: nothing moves in this model: all its bodies are welded to the ground")
-        q, u = states_of(model, Q, U)
+        q, u = states_of(model, Q, U, seeds=seeds)
         factor = standing_factors(scaling, "Ensemble")
         window = held_window(model, scaling, held, "Ensemble")
         check_thermostat(model, thermostat, "Ensemble")
         noisy = brownian_of(model) is not None
         given = seeds_of(seeds, len(q), "Ensemble", noisy or thermostat is not None)
-        self.model = model
+        self.model = at_bath(model, thermostat)
         self.time = 0.0
         """Simulated time [time]."""
         self.steps = 0
@@ -191,7 +194,7 @@ class Ensemble:
         return found
 
     def advance(
-        self, steps: int, step_size: float, rule: str = "kutta-merson", drift: str = "steady"
+        self, steps: int, step_size: float | str, rule: str = "kutta-merson", drift: str = "steady"
     ) -> tuple[np.ndarray, np.ndarray]:
         """Take a number of steps, all of the same length except explicit ones cut short at the boundary of a noise
         window.
@@ -201,7 +204,7 @@ class Ensemble:
         steps
             Number of steps.
         step_size
-            Length h of the steps [time].
+            Length h of the steps [time], also as ``"4 fs"``.
         rule
             Name of an explicit Runge–Kutta rule: ``"kutta-merson"``, ``"rk4"``, ``"euler"``, and others in
             ``integrate/rules/``; or ``"friction-implicit"``, whose steps may be far longer than the fastest relaxation
@@ -224,9 +227,7 @@ class Ensemble:
             ``U`` and ``diverged``.
         """
         count = whole(steps, "advance: steps", least=0)
-        length = number(step_size, "advance: step_size")
-        if not length > 0.0:
-            raise ModelError(f"advance: step_size: must be above 0, got {length:g}")
+        length = time_above_zero(self.model, step_size, "advance: step_size")
         taken = self._rule(rule, drift, length)
         before, first, ends = self.diverged, self.steps, []
         while count:

@@ -8,12 +8,11 @@ import numpy as np
 import scipy
 
 from articulon.dynamics import kinetic_energy
+from articulon.fidelity.settling import SETTLED
 from articulon.fidelity.verdict import HEAT, ORDER
 from articulon.model import Model
 from articulon.scaling.base import ScalingPolicy
 
-SETTLED = 0.25
-"""Fraction of the frames that counts as equilibration."""
 ENOUGH = 20
 """Minimum number of frames for a mean."""
 DRIVEN = 400

@@ -266,6 +266,11 @@ class Force(Declaration):
         does not, because it acts between bodies only."""
         return OUTSIDE
 
+    @property
+    def lacks_temperature(self) -> bool:
+        """Whether the temperature of the bath is to be filled in as its ``temperature``."""
+        return False
+
     def check_baths(self, baths: Sequence[tuple[str, float]]) -> None:
         """Raises ModelError where it is incompatible with the names or temperatures [temperature] of what keeps the run
         warm."""

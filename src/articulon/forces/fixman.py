@@ -43,8 +43,9 @@ class Fixman(Force):
     side_by_side: ClassVar[bool] = True
 
     kind: Literal["fixman"] = "fixman"
-    temperature: Annotated[Quantity, Dimension("temperature", minimum=0)]
-    """Simulated temperature T [temperature]: that of the thermostat or of the Brownian forces."""
+    temperature: Annotated[Quantity | None, Dimension("temperature", minimum=0)] = None
+    """Simulated temperature T [temperature]; by default that of the thermostat, or else of the Brownian forces. Another
+    one is refused."""
 
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError if loops or drives constrain the coordinates, or if it is declared twice."""
@@ -60,9 +61,15 @@ class Fixman(Force):
         """See :class:`Force`. ln det M depends on all positions and orientations."""
         return None
 
+    @property
+    def lacks_temperature(self) -> bool:
+        """See :class:`Force`."""
+        return self.temperature is None
+
     def check_baths(self, baths: Sequence[tuple[str, float]]) -> None:
         """Raises ModelError if its temperature differs from that of a bath: the potential would then not remove the
         right bias."""
+        assert self.temperature is not None
         own = float(self.temperature)
         for what, T in baths:
             if abs(T - own) > 1e-9 * max(T, own):
@@ -74,10 +81,16 @@ class Fixman(Force):
     @classmethod
     def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: Any) -> FixmanTable:
         """See :class:`Force`."""
+        temperature = declared[0][1].temperature
+        if temperature is None:
+            raise ModelError(
+                f"{declared[0][0]}.temperature: there is no thermostat and no Brownian force to take it from; give its "
+                "temperature"
+            )
         arrays = determinant_arrays(model.forest.mass.size, model.nu)
         forest = kernel_tables(model).forest
         reference = log_determinant_at(forest, np.array(model.q0), workspace(forest), arrays)
-        half_kT = 0.5 * model.units.boltzmann * float(declared[0][1].temperature)
+        half_kT = 0.5 * model.units.boltzmann * float(temperature)
         return FixmanTable(np.array([half_kT]), np.array([reference]), arrays)
 
     @classmethod

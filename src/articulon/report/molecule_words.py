@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from articulon.conformations.conformation_summary import warning_of_few_samples
 from articulon.conformations.hydrogen_bonds import ANGLE, DISTANCE
 from articulon.report import (
     cluster_figure,
@@ -129,6 +130,12 @@ def molecule_rows(view: View) -> Iterator[tuple[str, str]]:
         return
     units = view.case.units
     length, time = units.label("length"), units.label("time")
+    if found.get("skip") is not None:
+        many = f", at most {number(found['frames'])} of them" if found["frames"] < view.times.size else ""
+        yield "means and errors", f"over the frames{many}, without the first {percent(found['skip'], 2)}"
+    warning = warning_of_few_samples(found.get("slowest_torsion"))
+    if warning:
+        yield "note", warning
     if "atoms" in found:
         yield "atoms, residues", f"{number(found['atoms'])}, {number(found['residues'])} (without water and ions)"
     yield from density_rows(view)
@@ -172,7 +179,9 @@ def molecule_words(found: Mapping[str, Any]) -> str:
     slowest = found.get("slowest_torsion")
     if slowest:
         said.append(f"{number(slowest['effective_samples'], 2)} independent samples of {slowest['name']}, the slowest")
-    return ", ".join(said)
+    skipped = [] if found.get("skip") is None else [f"means without the first {percent(found['skip'], 2)}"]
+    warning = warning_of_few_samples(slowest)
+    return ", ".join([*said, *skipped]) + (f". {warning}" if warning else "")
 
 
 def density_rows(view: View) -> Iterator[tuple[str, str]]:

@@ -6,10 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from articulon.fidelity.settling import SETTLED
 from articulon.report.view import View
-
-SETTLED = 0.2
-"""Fraction of the frames after which a thermostat counts as settled."""
 
 
 class Phase(NamedTuple):

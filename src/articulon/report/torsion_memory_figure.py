@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from articulon.conformations.backbone_torsions import joint_torsions
-from articulon.conformations.conformation_summary import SETTLED
 from articulon.conformations.torsion_memory import TorsionMemory, torsion_memory
+from articulon.fidelity.settling import SETTLED
 from articulon.report import style
 from articulon.report.readable_numbers import number
 from articulon.report.view import View

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from articulon.analysis.pair_structure import RadialDistribution, distribution_in_box
 from articulon.conformations.chosen_atoms import positions_of
 from articulon.conformations.conformation_record import some_frames
-from articulon.conformations.conformation_summary import SETTLED
+from articulon.fidelity.settling import SETTLED
 from articulon.model.atoms import Atoms
 from articulon.report import style
 from articulon.report.view import View

@@ -371,7 +371,12 @@ class Run(results.Run):
     def fidelity(
         self, tolerance: float | str | None = None, error: Literal["time", "position"] = "time", budget: float = 0.05
     ) -> dict[str, Any] | None:
-        """Compute the verdict on a scaled run in memory; None if nothing was scaled.
+        """Compute the verdict on a scaled run in memory.
+
+        It says what scaling changed, and nothing else: None means that nothing was scaled, and not that the run can be
+        trusted. An unscaled run is checked by its energy balance (``summary["energy_balance_error_relative"]``), by the
+        temperature of each kind of motion (``summary["temperatures_of_freedoms"]``), by the independent samples of its
+        averages (:func:`articulon.analysis.torsion_correlation`), and by a run of half the step.
 
         It makes an unscaled reference simulation from the first frame; see ``docs/fidelity.md``. The verdict on a run
         in a folder is in its ``summary``, with the settings in ``[fidelity]`` of its case.
@@ -391,7 +396,7 @@ class Run(results.Run):
         -------
         dict
             ``verdict``, one of "trusted", "suspect", "violated" and "inconclusive"; the ``worst`` motion; ``broken``,
-            ``since``, the ``premises`` and their ``cost``, as in ``summary.json`` of a run.
+            ``since``, the ``premises`` and their ``cost``, as in ``summary.json`` of a run. None if nothing was scaled.
 
         Raises
         ------

@@ -138,7 +138,7 @@ def on_threads(wanted: int | None, progress: Progress) -> Iterator[None]:
 
 
 def _notes(prepared: Prepared) -> list[str]:
-    case, notes = prepared.case, [*prepared.windows.notes, *(f"inferred: {line}" for line in prepared.case.inferred)]
+    case, notes = prepared.case, [*prepared.windows.notes, *(f"model: {line}" for line in prepared.case.inferred)]
     unit, end, duration = case.units.symbols[2], case.run.frame_times()[-1], float(case.run.duration)
     if end < duration * (1.0 - 1e-9):
         notes.append(

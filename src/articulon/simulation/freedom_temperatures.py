@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from articulon.dynamics.multibody_functions import inverse_dynamics
-from articulon.fidelity.run_temperatures import ENOUGH, PARTS, SETTLED
+from articulon.fidelity.run_temperatures import ENOUGH, PARTS
+from articulon.fidelity.settling import SETTLED
 from articulon.model import Model
 from articulon.model.atoms import Atoms, torsion_names
 from articulon.model.joints import BY_KIND, UNBOUND
@@ -32,7 +33,13 @@ FEW = 100_000_000
 
 def temperatures_of_freedoms(prepared: Prepared, run: Frames) -> dict[str, Any] | None:
     """Return for each kind of motion its number of degrees of freedom (``freedoms``), its ``temperature`` in the last
-    three quarters of the frames, and the ``error``: the standard deviation of ten block means over √10.
+    three quarters of the frames, and the ``error``: the standard deviation of ten block means over √10. The error is
+    None for fewer than 20 frames, as in a run that was interrupted early, and the temperature of a kind without degrees
+    of freedom is None.
+
+    The translation of a molecule is that of the origin of its root, whose momentum is that of the whole molecule. Over
+    n speeds, ⟨Σ u p⟩/n kT has the variance (n + Σ M_ij (M⁻¹)_ij)/n² per independent frame: more than 2/n where the kind
+    is coupled to others, since the root moves by torsions too.
 
     Return None for a model without atoms, for an integrator without speeds, where loop constraints, locked joints or
     scaling change the degrees of freedom of a kind, and without frames.

@@ -10,6 +10,7 @@ from articulon.adaptive import AdaptiveDriver
 from articulon.dynamics.loops.given_motions import check_motions
 from articulon.errors import CaseError, ModelError
 from articulon.forces.base import check_durations
+from articulon.forces.bath_temperatures import at_bath
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.selection import body_index
 from articulon.forces.sites.list_sizes import check_listing
@@ -93,7 +94,7 @@ def checked(case: Description, windows: Windows | None = None, model: Model | No
     CaseError
         If the case cannot be run.
     """
-    model = case.build_model() if model is None else model
+    model = at_bath(case.build_model() if model is None else model, case.thermostat)
     policy, duration = case.scaling, float(case.run.duration)
     try:
         check_listing(model)
