@@ -16,7 +16,8 @@ RUN: dict[str, Any] = {"duration": 0.1, "step": 0.01}
 def pendulum(**keys: Any) -> ar.Model:
     builder = ar.ModelBuilder(units="kg-m-s")
     joint = keys.pop("joint", ar.Revolute(axis=(0, 1, 0)))
-    builder.add_body("rod", mass=1.0, inertia=keys.pop("inertia", 0.1), com=(0, 0, -1), joint=joint)
+    rod = {"inertia": keys.pop("inertia", 0.1), "armature": keys.pop("armature", 0.0)}
+    builder.add_body("rod", mass=1.0, com=(0, 0, -1), joint=joint, **rod)
     for force in keys.pop("forces", ()):
         builder.add_force(force)
     return builder.build()
@@ -117,11 +118,23 @@ def test_a_run_without_derivatives_is_refused(keys: dict[str, Any], message: str
             lambda: pendulum(forces=[ar.forces.JointActuation(function=pushed)]),
             r"forces\[0\]: the derivatives of a function are unknown",
         ),
+        (
+            lambda: pendulum(forces=[*dragged(), ar.forces.Fixman(temperature=200.0)]),
+            "the force 'fixman' has the temperature 200 and the Brownian forces 300",
+        ),
     ],
 )
 def test_a_model_without_derivatives_is_refused(model: Any, message: str) -> None:
     with pytest.raises(ar.ModelError, match=message):
         ar.sensitivity(model(), "kinetic_energy", "q", **RUN)
+
+
+@pytest.mark.parametrize("rule", ["rk4", "overdamped"])
+def test_armatures_are_refused_where_a_force_reads_the_mass_matrix_of_links(rule: str) -> None:
+    forces = dragged() if rule == "overdamped" else [ar.forces.Fixman(temperature=300.0)]
+    model = pendulum(forces=forces, armature=0.5)
+    with pytest.raises(ar.CaseError, match=rf"forces\[{len(forces) - 1}\]: .* inertia of rigid links alone; leave out"):
+        ar.sensitivity(model, "rod.angle", "q", rule=rule, **RUN)
 
 
 def test_a_case_with_what_has_no_derivatives_is_refused() -> None:

@@ -1,4 +1,5 @@
-"""Derivatives of the mean force of thermal speeds, ½ kT ∂ ln det M, and of overdamped runs with noise and joints.
+"""Derivatives of the mean force of thermal speeds, ½ kT ∂ ln det M, of overdamped runs with noise and joints, and of
+runs with Fixman's potential.
 
 Differences of fourth order with the step h err by h⁴ f⁽⁵⁾/30 and by rounding of f over h. With h = 1e-4 and numbers f
 of size one both are below 1e-10; random forests have f⁽⁵⁾ up to 1e6 and some digits less.
@@ -65,7 +66,7 @@ class MeanForce:
     def tangent(self, forest: Forest, q: np.ndarray, shift: np.ndarray, changes: Numbers, energy: float) -> np.ndarray:
         """The change of the force."""
         found, links = np.zeros(self.model.nu), displaced_links(forest, self.model.nq, self.model.nu)
-        of = 0.5, self.kT, np.array([energy]), self.gradient(forest, q)
+        of = 0.5, self.kT, np.array([energy])
         Program([determinant_force_tangent.bind(forest, q, shift, changes, *of, links, found)])()
         return found
 
@@ -73,8 +74,7 @@ class MeanForce:
         """The derivatives of the power of the force by coordinates, links and kT."""
         f, links = self.forest, displaced_links(self.forest, self.model.nq, self.model.nu)
         by_q, by_energy, by = np.zeros(self.model.nu), np.zeros(1), tuple(np.zeros_like(x) for x in self.changes())
-        of = f, self.q, weight, 0.5, self.kT, self.gradient(f, self.q)
-        first = determinant_force_adjoint.bind(*of, links, by_q, by_energy)
+        first = determinant_force_adjoint.bind(f, self.q, weight, 0.5, self.kT, links, by_q, by_energy)
         Program([first, determinant_force_by_links.bind(f, 0.5, self.kT, links, by)])()
         return by_q, by, float(by_energy[0])
 
@@ -112,8 +112,9 @@ def test_numbers_of_any_size_are_small_steps() -> None:
     assert np.abs(1e-27 * found - expected).max() <= 1e-11 * np.abs(expected).max()
 
 
-def chain(numbers: dict[str, Any]) -> ar.Model:
-    """A free body that carries a spherical joint and two hinges, in a medium at rest, with noise."""
+def chain(numbers: dict[str, Any], fixman: bool = False) -> ar.Model:
+    """A free body that carries a spherical joint and two hinges, in a medium at rest, with noise; ``fixman`` adds
+    Fixman's potential."""
     builder = ar.ModelBuilder(units="kg-m-s")
     turned = (0.8, 0.6, 0.0, 0.0)
     builder.add_body("head", mass=numbers["head"], inertia=(0.2, 0.3, 0.4), com=numbers["com"], joint=ar.Free())
@@ -127,6 +128,8 @@ def chain(numbers: dict[str, Any]) -> ar.Model:
     builder.add_force(ar.forces.TorsionalSprings(stiffness={"arm": 2.0, "hand": 1.0}))
     builder.add_force(ar.forces.StokesDrag(translational=numbers["drag"], rotational=0.3))
     builder.add_force(ar.forces.Brownian(temperature=numbers["temperature"]))
+    if fixman:
+        builder.add_force(ar.forces.Fixman(temperature=numbers["temperature"]))
     return builder.build()
 
 
@@ -150,26 +153,26 @@ NAMES = {
 RUN: dict[str, Any] = {"rule": "overdamped", "step": 0.005, "seed": 5}
 
 
-def test_derivatives_of_a_noisy_overdamped_chain_are_differences_of_runs() -> None:
-    """The noise is held, by both methods and any number of checkpoints. Gravity is off: only the mean force knows the
-    masses."""
-    model = chain(NUMBERS)
+def check_run(numbers: dict[str, Any], names: dict[str, str], fixman: bool, **run: Any) -> None:
+    """Both methods, any number of checkpoints, and differences of runs with the same noise agree; names are those of
+    parameters by their keys in ``numbers``."""
+    model = chain(numbers, fixman)
     of_q = np.random.default_rng(2).normal(size=model.nq)
 
     def objective(q: np.ndarray, u: np.ndarray) -> Any:
         return of_q @ q, of_q, np.zeros(model.nu)
 
-    names = ["q", *NAMES.values()]
-    found = ar.sensitivity(model, objective, names, duration=0.05, **RUN)
-    few = ar.sensitivity(model, objective, names, duration=0.05, checkpoints=2, **RUN)
-    forward = ar.sensitivity(model, objective, names, "forward", duration=0.05, **RUN)
-    for name in names:
+    every = ["q", *names.values()]
+    found = ar.sensitivity(model, objective, every, duration=0.05, **run)
+    few = ar.sensitivity(model, objective, every, duration=0.05, checkpoints=2, **run)
+    forward = ar.sensitivity(model, objective, every, "forward", duration=0.05, **run)
+    for name in every:
         size = np.abs(found.gradient[name]).max()
         assert np.array_equal(found.gradient[name], few.gradient[name]), name
         assert np.abs(found.gradient[name] - forward.gradient[name]).max() <= 1e-11 * size, name
-    assert found.value == pytest.approx(of_q @ ar.simulate(model, 0.05, **RUN).q[-1], rel=1e-13)
-    for key, name in NAMES.items():
-        value = np.atleast_1d(np.array(NUMBERS[key], dtype=float))
+    assert found.value == pytest.approx(of_q @ ar.simulate(model, 0.05, **run).q[-1], rel=1e-13)
+    for key, name in names.items():
+        value = np.atleast_1d(np.array(numbers[key], dtype=float))
         h = 1e-3 * np.abs(value).max()
         expected = np.zeros(value.size)
         for k, unit in enumerate(np.eye(value.size)):
@@ -177,9 +180,40 @@ def test_derivatives_of_a_noisy_overdamped_chain_are_differences_of_runs() -> No
             def at(s: float, key: str = key, value: np.ndarray = value, unit: np.ndarray = unit, h: float = h) -> float:
                 changed = value + s * h * unit
                 given = tuple(changed.tolist()) if changed.size > 1 else float(changed[0])
-                return float(of_q @ ar.simulate(chain({**NUMBERS, key: given}), 0.05, **RUN).q[-1])
+                return float(of_q @ ar.simulate(chain({**numbers, key: given}, fixman), 0.05, **run).q[-1])
 
             expected[k] = (8.0 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12.0 * h)
         size = np.abs(expected).max()
         assert size * np.abs(value).max() > 1e-4, name
         assert np.abs(np.atleast_1d(found.gradient[name]) - expected).max() <= 1e-9 * size, name
+
+
+def test_derivatives_of_a_noisy_overdamped_chain_are_differences_of_runs() -> None:
+    """Gravity is off: only the mean force knows the masses."""
+    check_run(NUMBERS, NAMES, False, **RUN)
+
+
+@pytest.mark.parametrize("rule", ["rk4", "friction-implicit"])
+def test_derivatives_of_runs_with_fixmans_potential_are_differences_of_runs(rule: str) -> None:
+    names = {key: name for key, name in NAMES.items() if key not in ("temperature", "drag")}
+    check_run(NUMBERS, names, True, **RUN | {"rule": rule})
+
+
+def test_fixmans_potential_has_a_derivative_by_its_temperature() -> None:
+    """That of the noise does not change with it, which a run would refuse: noise grows with the root of T, and the
+    sum of both is the derivative along T."""
+    names = ["forces.brownian.temperature", "forces.fixman.temperature"]
+    T, run = NUMBERS["temperature"], RUN | {"rule": "friction-implicit", "duration": 0.05}
+    found = ar.sensitivity(chain(NUMBERS, True), "hand.angle", names, **run)
+    h = 1e-3 * T
+    at = {s: ar.simulate(chain({**NUMBERS, "temperature": T + s * h}, True), **run).q[-1, -1] for s in (-2, -1, 1, 2)}
+    expected = (8.0 * (at[1] - at[-1]) - (at[2] - at[-2])) / (12.0 * h)
+    assert sum(found.gradient.values()) == pytest.approx(expected, rel=1e-9)
+    assert abs(found.gradient[names[1]]) > 0.01 * abs(expected)
+
+
+def test_fixmans_potential_cancels_the_mean_force_with_its_derivatives() -> None:
+    """Without gravity, masses then have no effect on overdamped motion."""
+    found = ar.sensitivity(chain(NUMBERS, True), "hand.angle", ["bodies.head.mass", "q"], duration=0.05, **RUN)
+    assert abs(found.gradient["bodies.head.mass"]) < 1e-14
+    assert np.abs(found.gradient["q"]).max() > 0.1

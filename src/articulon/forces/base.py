@@ -66,6 +66,21 @@ class EnergyAt(NamedTuple):
     """Output: energy by channel, to which the passes add [energy], shape (8,)."""
 
 
+class LinkNumbers(NamedTuple):
+    """Changes of the numbers of links and of their joint frames, or derivatives by these."""
+
+    mass: np.ndarray
+    """Masses [mass], shape (links,)."""
+    moment: np.ndarray
+    """First moments of mass about the links' origins, link frames [mass length], shape (links, 3)."""
+    inertia: np.ndarray
+    """Inertias about the links' origins, link frames [mass length²], shape (links, 6)."""
+    position: np.ndarray
+    """Origins of the joint frames in the parents' frames [length], shape (links, 3)."""
+    turn: np.ndarray
+    """Small rotations of the joint frames about these origins, in the parents' frames [rad], shape (links, 3)."""
+
+
 class AdjointAt(NamedTuple):
     """Input and output arrays of the adjoints of forces.
 
@@ -96,6 +111,8 @@ class AdjointAt(NamedTuple):
     """Derivative of P by joint coordinates, in their tangent space, shape (nu,)."""
     by_speed: np.ndarray
     """Derivative of P by joint speeds, shape (nu,)."""
+    by_links: LinkNumbers | None
+    """Derivatives of P by numbers of links that forces read; None if these are no parameters."""
 
 
 class TangentAt(NamedTuple):
@@ -124,6 +141,8 @@ class TangentAt(NamedTuple):
     """Output: changes of forces and of moments about the links' origins, world axes, shape (links, 6)."""
     joint: np.ndarray
     """Output: changes of the joints' generalised forces, shape (nu,)."""
+    links: LinkNumbers
+    """Changes of the numbers of links, for forces that read them."""
 
 
 class Merging(Protocol):
@@ -281,6 +300,11 @@ class Force(Declaration):
     curved: ClassVar[tuple[str, ...]] = ()
     """Fields on which the numbers of the table do not depend as polynomials of degree four or less."""
 
+    @classmethod
+    def numbers(cls, table: Any) -> Any:
+        """Return the table without scratch: the numbers that may have derivatives."""
+        return table
+
     def check_adjoint(self, where: str) -> None:
         """Raises ModelError where this declaration has no derivatives although its kind has."""
 
@@ -311,6 +335,14 @@ def terms_of(model: Model, users: "UserFunctions | None") -> tuple[Term, ...]:
         kinds.setdefault(type(force), []).append((f"forces[{k}]", force))
     found = (Term(kind, kind.gather(model, declared, users)) for kind, declared in kinds.items())
     return tuple(term for term in found if term.table is not None)
+
+
+def check_baths(model: Model, baths: Sequence[tuple[str, float]]) -> None:
+    """Raises ModelError for a force that is incompatible with the names or temperatures [temperature] of what keeps
+    the run warm."""
+    for force in model.forces:
+        if isinstance(force, Force):
+            force.check_baths(baths)
 
 
 def check_durations(model: Model, duration: float) -> None:

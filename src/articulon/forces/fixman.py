@@ -18,7 +18,8 @@ from articulon.dynamics.mass_determinant import (
 )
 from articulon.dynamics.state_batches import in_lanes
 from articulon.errors import ModelError
-from articulon.forces.base import At, EnergyAt, Force, Merging
+from articulon.forces.base import AdjointAt, At, EnergyAt, Force, Merging, TangentAt
+from articulon.forces.determinant_forces import determinant_adjoint, determinant_tangent
 from articulon.model import Model, kernel_tables, workspace
 from articulon.model.state import CONFORMATIONAL
 from articulon.passes import Bound, pass_of
@@ -113,6 +114,21 @@ class Fixman(Force):
         yield fixman_energy.bind(at.forest, table, at.ws, at.result)
 
     @classmethod
+    def numbers(cls, table: FixmanTable) -> FixmanTable:
+        """See :class:`Force`."""
+        return table._replace(arrays=None)
+
+    @classmethod
+    def adjoint(cls, table: FixmanTable, gradient: FixmanTable, at: AdjointAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield from determinant_adjoint(at, -1.0, table.half_kT, gradient.half_kT)
+
+    @classmethod
+    def tangent(cls, table: FixmanTable, change: FixmanTable, at: TangentAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield from determinant_tangent(at, -1.0, table.half_kT, change.half_kT)
+
+    @classmethod
     def in_lanes(cls, table: FixmanTable) -> FixmanTable:
         """See :class:`Force`."""
         return table._replace(arrays=in_lanes(table.arrays))
@@ -135,8 +151,8 @@ class FixmanTable(NamedTuple):
     """½ kT [energy], shape (1,)."""
     reference: np.ndarray
     """ln det M at the initial coordinates, shape (1,)."""
-    arrays: Determinant
-    """Scratch; no part of the state."""
+    arrays: Determinant | None
+    """Scratch, no part of the state; None for derivatives by the other numbers."""
 
 
 @pass_of

@@ -69,7 +69,7 @@ from articulon.sensitivities.row_derivatives import (
     weigh_loops,
 )
 from articulon.sensitivities.site_derivatives import sites_adjoint
-from articulon.sensitivities.table_gradients import Tables
+from articulon.sensitivities.table_gradients import Tables, links_of
 
 
 class Adjoint(NamedTuple):
@@ -206,8 +206,9 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
         acted = e.channels.total_joint, e.channels.total_wrench, weight, motion
         yield factor_adjoint.bind(1.0 / acting.factor, *acted, gradients.factor)
         yield weight_adjoint.bind(forest, ws, forces.gravity, motion, gradients.factor)
-    by = *(np.zeros((links, 6)) for _ in range(2)), at.by_coordinate, at.by_speed
-    power = AdjointAt(forest, ws, at.q, at.u, at.time, *pushed, *by)
+    by = np.zeros((links, 6)), np.zeros((links, 6)), at.by_coordinate, at.by_speed
+    by_links = links_of(gradients) if bodies else None
+    power = AdjointAt(forest, ws, at.q, at.u, at.time, *pushed, *by, by_links)
     yield begin.bind(by_q, by_u, *by)
     yield from powers_adjoint(e, gradients, power, acting)
     yield gravity_adjoint.bind(forest, ws, pushed[1], gradients.gravity)

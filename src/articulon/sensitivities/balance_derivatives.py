@@ -26,16 +26,11 @@ from articulon.dynamics.derivatives.derivative_definitions import (
     find_transposed_products,
     solve_rows,
 )
-from articulon.dynamics.derivatives.determinant_derivatives import (
-    determinant_force_adjoint,
-    determinant_force_by_links,
-    determinant_force_tangent,
-    displaced_links,
-)
 from articulon.dynamics.derivatives.motion_columns import load_motion
 from articulon.dynamics.motion_passes import solve_and_keep
 from articulon.dynamics.newton_euler import project_on_joints
 from articulon.forces.base import AdjointAt, TangentAt
+from articulon.forces.determinant_forces import determinant_adjoint, determinant_tangent
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.linear_flow import flow_adjoint, flow_tangent
 from articulon.forces.stokes_drag import drag_adjoint, drag_tangent
@@ -58,7 +53,7 @@ from articulon.sensitivities.frame_derivatives import (
     frame_tangent,
 )
 from articulon.sensitivities.noise_derivatives import held_noise_wrenches, noise_adjoint, noise_tangent
-from articulon.sensitivities.table_gradients import Tables
+from articulon.sensitivities.table_gradients import Tables, links_of
 from articulon.sensitivities.tangent_program import (
     clear_changes,
     displace,
@@ -146,7 +141,8 @@ def balance_adjoint(
     yield solve_rows.bind(carried.forest, still, carried.columns, there.factors, weight[None], np.zeros((links, 6)))
     yield find_transposed_products.bind(*carried, weight, motion, rows, by_q, by_u)
     by = np.zeros((links, 6)), np.zeros((links, 6)), at.by_coordinate, by_speed
-    power = AdjointAt(forest, still, arrays.middle, arrays.no_speeds, arrays.time, weight, motion, *by)
+    by_links = links_of(gradients) if bodies else None
+    power = AdjointAt(forest, still, arrays.middle, arrays.no_speeds, arrays.time, weight, motion, *by, by_links)
     yield begin.bind(by_q, by_u, *by)
     yield from forces_adjoint(e, gradients, power, ALL)
     at_rest = np.zeros((links, 6))  # the flow's drag on bodies at rest is among the forces
@@ -155,7 +151,8 @@ def balance_adjoint(
         yield flow_adjoint.bind(forces.flow, gradients.flow, still, motion, by[0])
     yield gravity_adjoint.bind(forest, still, motion, gradients.gravity)
     yield weight_adjoint.bind(forest, still, forces.gravity, motion, by[0], gradients.mass, gradients.moment)
-    yield from _mean_force_adjoint(e, arrays, power, gradients, bodies)
+    if arrays.kT[0] > 0.0:
+        yield from determinant_adjoint(power, 0.5, arrays.kT, gradients.bath)
     yield project_powers.bind(forest, still, carried.columns, *by)
     drag = gradients.drag.mass, gradients.drag.moment, gradients.drag.inertia
     yield inertia_adjoint.bind(still, carried.acceleration, motion, *drag)
@@ -164,24 +161,6 @@ def balance_adjoint(
         held = np.zeros(3), carried.acceleration, carried.composite, carried.loads, motion, rows
         yield frame_adjoint.bind(forest, still, *held, *frames)
         yield frame_power_adjoint.bind(forest, still, *by[:2], *frames)
-
-
-def _mean_force_adjoint(
-    e: Evaluator, arrays: Scratch, power: AdjointAt, gradients: Tables, bodies: bool
-) -> Iterator[Bound]:
-    """Yield passes that add the derivatives of the power of the mean force of thermal speeds, ½ kT ∂ ln det M."""
-    if not arrays.kT[0] > 0.0:
-        return
-    forest, links = e.system.forest, displaced_links(e.system.forest, e.model.nq, e.model.nu)
-    found = arrays.determinant.gradient, links, power.by_coordinate, gradients.bath
-    yield determinant_force_adjoint.bind(forest, arrays.middle, power.weight, 0.5, arrays.kT, *found)
-    if bodies:
-        yield determinant_force_by_links.bind(forest, 0.5, arrays.kT, links, link_numbers(gradients))
-
-
-def link_numbers(tables: Tables) -> tuple[np.ndarray, ...]:
-    """Return the numbers of links and of their joint frames."""
-    return tables.mass, tables.moment, tables.inertia, tables.position, tables.turn
 
 
 def held_noise_adjoint(e: Evaluator, there: Balance, at: Balanced, gradients: Tables, bodies: bool) -> Iterator[Bound]:
@@ -256,17 +235,14 @@ def balance_tangent(e: Evaluator, arrays: Scratch, there: Balance, at: Balanced,
         displace.bind(forest, still, carried.columns, arrays.middle, q_change, nothing, *frames, shift, moved, field),
         clear_changes.bind(wrench, joint),
     ]
-    acting = TangentAt(
-        forest, still, arrays.middle, arrays.no_speeds, arrays.time, shift, nothing, moved, no_twist, wrench, joint
-    )
+    by = shift, nothing, moved, no_twist, wrench, joint, links_of(changes)
+    acting = TangentAt(forest, still, arrays.middle, arrays.no_speeds, arrays.time, *by)
     found = [*moving, *forces_tangent(e, changes, acting, ALL)]
     found.append(drag_tangent.bind(forces.drag, changes.drag, still, moved, no_twist, wrench))
     if forces.flow is not None:
         found.append(flow_tangent.bind(forces.flow, changes.flow, still, moved, wrench))
     if arrays.kT[0] > 0.0:
-        displaced, of_noise = displaced_links(forest, e.model.nq, nu), (0.5, arrays.kT, changes.bath)
-        caused = forest, arrays.middle, shift, link_numbers(changes), *of_noise
-        found.append(determinant_force_tangent.bind(*caused, arrays.determinant.gradient, displaced, joint))
+        found += determinant_tangent(acting, 0.5, arrays.kT, changes.bath)
     drag = changes.drag.mass, changes.drag.moment, changes.drag.inertia
     scratch = np.zeros((links, products.WIDTH)), np.zeros((links, 6))
     found += [

@@ -56,7 +56,7 @@ from articulon.sensitivities.frame_derivatives import (
     frame_tangent,
 )
 from articulon.sensitivities.momentum_derivatives import WIDTH, change_momenta, momentum_frame_adjoint
-from articulon.sensitivities.table_gradients import Tables, differentiated, in_one
+from articulon.sensitivities.table_gradients import Tables, differentiated, in_one, links_of
 from articulon.sensitivities.tangent_program import (
     change_twists,
     clear_changes,
@@ -237,7 +237,8 @@ def _pushing(
         yield factor_adjoint.bind(1.0 / acting.factor, *total, gradients.factor)
         yield weight_adjoint.bind(forest, ws, forces.gravity, motion, gradients.factor)
     by = np.zeros((links, 6)), np.zeros((links, 6)), by_coordinate, by_speed
-    at = AdjointAt(forest, ws, arrays.unit, arrays.u, arrays.time, *acted, *by)
+    by_links = links_of(gradients) if bodies else None
+    at = AdjointAt(forest, ws, arrays.unit, arrays.u, arrays.time, *acted, *by, by_links)
     yield begin.bind(by_q, by_u, *by)
     yield from powers_adjoint(e, gradients, at, acting)
     yield gravity_adjoint.bind(forest, ws, acted[1], gradients.gravity)
@@ -334,7 +335,8 @@ def _pushed_changes(
     yield displace.bind(forest, ws, there.columns, *given, *frames, shift, moved, field)
     yield change_twists.bind(ws, moved, field, twist)
     yield clear_changes.bind(wrench, joint)
-    at = TangentAt(forest, ws, arrays.unit, arrays.u, arrays.time, shift, given[2], moved, twist, wrench, joint)
+    by = shift, given[2], moved, twist, wrench, joint, links_of(changes)
+    at = TangentAt(forest, ws, arrays.unit, arrays.u, arrays.time, *by)
     yield from wrenches_tangent(e, changes, at, acting)
     yield gravity_tangent.bind(forest, changes.gravity, ws, wrench)
     if acting.scaled:

@@ -12,7 +12,7 @@ from articulon.cases.loading import load_case
 from articulon.cases.schema import Stop
 from articulon.cases.simulated_model import declared_integrator
 from articulon.errors import CaseError, ModelError
-from articulon.forces.base import Force, check_durations
+from articulon.forces.base import Force, check_baths, check_durations
 from articulon.forces.brownian import Brownian, brownian_of
 from articulon.forces.gravity import Gravity
 from articulon.forces.stokes_drag import StokesDrag
@@ -148,6 +148,9 @@ def _checked(run: DifferentiableRun, where: str) -> DifferentiableRun:
     check_rule(run.model, run.integrator, where)
     check_thermostat(run.model, run.integrator, run.thermostat, float(run.times[-1]), where)
     check_differentiable(run.model, where)
+    noise = brownian_of(run.model)
+    if noise is not None and not run.policy.scales:
+        check_baths(run.model, [("Brownian forces", float(noise.temperature))])
     check_durations(run.model, float(run.times[-1]))
     if run.stop is not None and run.stop.body not in run.model.names:
         raise CaseError(f"{where}: stop.body: there is no body {shown(run.stop.body)}")

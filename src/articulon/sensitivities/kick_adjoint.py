@@ -44,7 +44,7 @@ from articulon.sensitivities.adjoint_program import (
 from articulon.sensitivities.drift_derivatives import turns_freely
 from articulon.sensitivities.frame_derivatives import frame_adjoint, frame_power_adjoint
 from articulon.sensitivities.spin_derivatives import find_turning, kept_spin, spin_adjoint
-from articulon.sensitivities.table_gradients import Tables
+from articulon.sensitivities.table_gradients import Tables, links_of
 
 
 class Kicks(NamedTuple):
@@ -166,8 +166,9 @@ def _pushing(
         yield factor_adjoint.bind(1.0 / acting.factor, at.joint, at.wrench, pushed, moved, gradients.factor)
         yield weight_adjoint.bind(forest, ws, forces.gravity, moved, gradients.factor)
         yield multiply.bind(acting.factor, pushed, moved, pushed, moved)
-    by = *(np.zeros((links, 6)) for _ in range(2)), at.by_coordinate, at.by_speed
-    power = AdjointAt(forest, ws, at.q, at.u, at.time, pushed, moved, *by)
+    by = np.zeros((links, 6)), np.zeros((links, 6)), at.by_coordinate, at.by_speed
+    by_links = links_of(gradients) if bodies else None
+    power = AdjointAt(forest, ws, at.q, at.u, at.time, pushed, moved, *by, by_links)
     yield begin.bind(np.zeros(nu), np.zeros(nu), *by)
     yield from forces_adjoint(e, gradients, power, acting._replace(resistance=False), found=True)
     yield gravity_adjoint.bind(forest, ws, moved, gradients.gravity)

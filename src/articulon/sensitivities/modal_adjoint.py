@@ -72,7 +72,7 @@ from articulon.sensitivities.adjoint_program import (
 )
 from articulon.sensitivities.frame_derivatives import frame_power_adjoint
 from articulon.sensitivities.row_derivatives import frame_acceleration_adjoint, project_accelerations
-from articulon.sensitivities.table_gradients import Tables
+from articulon.sensitivities.table_gradients import Tables, links_of
 
 
 class ModalPoint(NamedTuple):
@@ -148,7 +148,8 @@ def weighing_modes(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, a
         acted = e.channels.total_joint, e.channels.total_wrench, weight, motion
         yield factor_adjoint.bind(1.0 / acting.factor, *acted, gradients.factor)
     by = by_place, by_velocity, at.by_coordinate, at.by_speed
-    yield from powers_adjoint(e, gradients, AdjointAt(forest, ws, at.q, at.u, at.time, *pushed, *by), acting)
+    power = AdjointAt(forest, ws, at.q, at.u, at.time, *pushed, *by, links_of(gradients) if bodies else None)
+    yield from powers_adjoint(e, gradients, power, acting)
     yield modal_springs_adjoint.bind(forest, pushed[0], *by[2:])
     fallen = acting.factor, e.system.forces.gravity
     yield fall_adjoint.bind(forest, still, *fallen, gradients.gravity, gradients.factor)

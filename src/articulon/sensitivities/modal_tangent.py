@@ -27,7 +27,7 @@ from articulon.sensitivities.acting_forces import ALL, Acting
 from articulon.sensitivities.adjoint_program import multiply
 from articulon.sensitivities.modal_adjoint import ModalPoint, modal_point
 from articulon.sensitivities.mode_coordinates import change_mode_rates, shift_modes
-from articulon.sensitivities.table_gradients import Tables
+from articulon.sensitivities.table_gradients import Tables, links_of
 from articulon.sensitivities.tangent_program import (
     Tangent,
     change_rates,
@@ -98,7 +98,8 @@ def changing_modes(
     yield shift_joints.bind(forest, found.q, found.q_change, shift)
     yield shift_modes.bind(forest, found.q_change, shift)
     yield clear_changes.bind(wrench, joint)
-    at = TangentAt(forest, ws, found.q, found.u, found.time, shift, found.u_change, moved, twist, wrench, joint)
+    by = shift, found.u_change, moved, twist, wrench, joint, links_of(changes)
+    at = TangentAt(forest, ws, found.q, found.u, found.time, *by)
     yield from wrenches_tangent(e, changes, at, acting)
     yield modal_springs_tangent.bind(forest, found.q_change, found.u_change, joint)
     if acting.scaled:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from articulon.dynamics.derivatives.loop_row_products import RowNumbers, row_numbers
+from articulon.forces.base import LinkNumbers
 from articulon.forces.sites.between import class_rows, classes_of
 from articulon.forces.sites.list_sizes import has_site_forces, terms_of
 from articulon.forces.sites.pair_sums import no_rows, pair_table
@@ -62,10 +63,15 @@ class Tables(NamedTuple):
     """Numbers of loops."""
 
 
+def links_of(tables: Tables) -> LinkNumbers:
+    """Return the numbers of links and of their joint frames."""
+    return LinkNumbers(tables.mass, tables.moment, tables.inertia, tables.position, tables.turn)
+
+
 def differentiated(forest: Forest, forces: Forces, loops: Loops, frames: np.ndarray | None = None) -> Tables:
     """Return the tables with derivatives among those of a model's links, forces and loops. Rotations of joint frames
     are measured from ``frames``, Euler parameters (links, 4); without it they are zero."""
-    terms = tuple(term.table for term in forces.terms)
+    terms = tuple(term.kind.numbers(term.table) for term in forces.terms)
     sites = SiteNumbers(tuple(one.rows for one in forces.sites.tables), forces.sites.local, forces.sites.charges)
     variances = forces.noise.amplitude * forces.noise.amplitude
     turn = np.zeros((forest.mass.size, 3)) if frames is None else rotation_vectors(forest.rotation, of=frames)

@@ -56,7 +56,7 @@ from articulon.sensitivities.frame_derivatives import (
 from articulon.sensitivities.noise_derivatives import noise_tangent
 from articulon.sensitivities.row_derivatives import HeldRows, changing_loops, holding
 from articulon.sensitivities.site_derivatives import sites_tangent
-from articulon.sensitivities.table_gradients import Tables
+from articulon.sensitivities.table_gradients import Tables, links_of
 
 
 class Tangent(NamedTuple):
@@ -118,7 +118,8 @@ def changing(
     yield displace.bind(forest, ws, carried.columns, *given, *frames, shift, moved, field)
     yield change_twists.bind(ws, moved, field, twist)
     yield clear_changes.bind(wrench, joint)
-    at = TangentAt(forest, ws, found.q, found.u, found.time, shift, found.u_change, moved, twist, wrench, joint)
+    by = shift, found.u_change, moved, twist, wrench, joint, links_of(changes)
+    at = TangentAt(forest, ws, found.q, found.u, found.time, *by)
     yield from wrenches_tangent(e, changes, at, acting)
     yield gravity_tangent.bind(forest, changes.gravity, ws, wrench)
     if acting.scaled:

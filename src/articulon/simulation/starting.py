@@ -6,7 +6,7 @@ from articulon.adaptive.lockable import joints_of
 from articulon.adaptive.momentum_exchange import Space
 from articulon.dynamics import kinetic_energy
 from articulon.errors import ModelError
-from articulon.forces.base import Force
+from articulon.forces.base import check_baths
 from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.impacts.free_spheres import only_hard_spheres
@@ -130,9 +130,7 @@ def _check_baths(evaluator: Evaluator) -> None:
     baths = [] if noise is None else [("Brownian forces", float(noise.temperature))]
     if evaluator.thermostat is not None:
         baths += [("thermostat", T) for T in evaluator.system.bath.temperatures.tolist()]
-    for force in evaluator.model.forces:
-        if isinstance(force, Force):
-            force.check_baths(baths)
+    check_baths(evaluator.model, baths)
 
 
 def _check_walls(model: Model, positions: np.ndarray) -> None:

@@ -106,11 +106,11 @@ def place_displaced(forest, q, shift, links):
 
 
 @pass_of
-def determinant_force_tangent(forest, q, shift, changes, factor, energy, energy_change, gradient, links, joint):
-    """Add the change of the force c E g to ``joint`` (nu,), with g the ``gradient`` (nu,) of ln det M at q, the number
-    c in ``factor``, and the energy E and its change in ``energy`` and ``energy_change`` (1,). It is caused by a shift
-    of the coordinates in their tangent space (nu,), and by ``changes`` of masses, first moments and inertias of links,
-    and of positions and rotations of joint frames."""
+def determinant_force_tangent(forest, q, shift, changes, factor, energy, energy_change, links, joint):
+    """Add the change of the force c E g to ``joint`` (nu,), with g the gradient of ln det M at q, the number c in
+    ``factor``, and the energy E and its change in ``energy`` and ``energy_change`` (1,). It is caused by a shift of the
+    coordinates in their tangent space (nu,), and by ``changes`` of masses, first moments and inertias of links, and of
+    positions and rotations of joint frames."""
     mass, moment, inertia, position, turn = changes
     h = STEP / max(1.0, largest_change(forest, shift, changes))
     own, links.step[0] = links.forest, h
@@ -127,31 +127,31 @@ def determinant_force_tangent(forest, q, shift, changes, factor, energy, energy_
             own.inertia[i, k] = complex(forest.inertia[i, k], h * inertia[i, k])
     place_displaced(forest, q, shift, links)
     log_determinant_gradient(own, links.ws, links.determinant)
-    change = links.determinant.gradient
+    gradient = links.determinant.gradient
     for k in range(joint.size):
-        joint[k] += factor * (energy[0] * (change[k].imag / h) + energy_change[0] * gradient[k])
+        joint[k] += factor * (energy[0] * (gradient[k].imag / h) + energy_change[0] * gradient[k].real)
 
 
 @pass_of
-def determinant_force_adjoint(forest, q, weight, factor, energy, gradient, links, by_coordinate, by_energy):
-    """Add the derivatives of the power c E λ·g, with λ the ``weight`` (nu,), g the ``gradient`` (nu,) of ln det M at q,
-    the number c in ``factor`` and E in ``energy`` (1,), with respect to the coordinates in their tangent space (nu,)
-    and to E (1,)."""
+def determinant_force_adjoint(forest, q, weight, factor, energy, links, by_coordinate, by_energy):
+    """Add the derivatives of the power c E λ·g, with λ the ``weight`` (nu,), g the gradient of ln det M at q, the
+    number c in ``factor`` and E in ``energy`` (1,), with respect to the coordinates in their tangent space (nu,) and to
+    E (1,)."""
     h = STEP / max(1.0, largest(weight))
     links.step[0] = h
     place_displaced(forest, q, weight, links)
     gradient_and_compliance(links.forest, links.ws, links.determinant, True)
-    change, c = links.determinant.gradient, factor * energy[0]
+    gradient, c = links.determinant.gradient, factor * energy[0]
     for k in range(weight.size):
-        by_coordinate[k] += c * (change[k].imag / h)
-        by_energy[0] += factor * weight[k] * gradient[k]
+        by_coordinate[k] += c * (gradient[k].imag / h)
+        by_energy[0] += factor * weight[k] * gradient[k].real
     for i in range(forest.parent.size):
         plain = joints.quaternion(forest.kind[i])
         if plain >= 0:
             k = forest.u_start[i] + plain
             turned = cross(load_at(weight, k), load_at(gradient, k))
             for m in range(3):
-                by_coordinate[k + m] += c * turned[m]
+                by_coordinate[k + m] += c * turned[m].real
 
 
 @pass_of
