@@ -130,6 +130,11 @@ class Run:
 
         They are computed in double precision from the coordinates, whichever atoms the trajectory stores; molecules are
         whole. Raises ModelError for a model without atoms, and IndexError for a frame that does not exist.
+
+        Parameters
+        ----------
+        frame
+            Index of the frame; negative indices count from the end.
         """
         return atom_positions(self.model, self.q[frame])
 
@@ -202,7 +207,13 @@ class Run:
         return np.degrees(values) if degrees else np.array(values)
 
     def coordinate_unit(self, name: str) -> str:
-        """Return the unit of a coordinate, "rad" for an angle; raise ArticulonError for an unknown name."""
+        """Return the unit of a coordinate, "rad" for an angle; raise ArticulonError for an unknown name.
+
+        Parameters
+        ----------
+        name
+            Name of the coordinate, one of ``coordinate_names``.
+        """
         return self._named(name)[1]
 
     def _named(self, name: str) -> tuple[int, str]:
