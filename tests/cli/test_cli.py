@@ -200,7 +200,7 @@ def test_version_and_help() -> None:
 
 
 def test_no_text_of_the_help_is_read_as_markup() -> None:
-    """Rich leaves out words in square brackets: a section of a case is named without them."""
+    """Rich leaves out words in square brackets, and prints pictures for some between colons."""
     texts = []
     group: Any = typer.main.get_command(cli.app)
     with group.make_context("articulon", [], resilient_parsing=True) as outer:
