@@ -185,7 +185,7 @@ class Declaration(BaseModel):
 
 
 def _listed(value: Any) -> Any:
-    """Convert an array to lists, and an iterator, which may be endless, to words that no key accepts."""
+    """Convert an array to lists. An iterator may be endless: it becomes a text about it, which no key accepts."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     return shown(value) if isinstance(value, Iterator | range) else value
@@ -193,7 +193,7 @@ def _listed(value: Any) -> Any:
 
 @lru_cache(maxsize=1000)
 def _places(kind: type[Declaration]) -> dict[str, Place]:
-    """Places of the values, by field."""
+    """Return the place of the value of each field, with the types that it may have."""
     return {name: Place([typed_field(field)]) for name, field in kind.model_fields.items()}
 
 
@@ -219,14 +219,14 @@ D = TypeVar("D", bound=Declaration)
 
 
 def marked(declaration: D, key: str, source: str, where: str, mark_key: str = "sha256") -> D:
-    """Return a copy with its file located and its contents recorded by a digest, so that a run rejects another file.
+    """Return a copy with the path of its file and the digest of the contents, so that a changed file is refused.
 
     Parameters
     ----------
     declaration
         Has a path under ``key``, and the digest or None under ``mark_key``.
     key
-        Key of the path, relative to the folder of the case file or, without one, to that of the process.
+        Key of the path, which is relative to the folder of the case file or, without one, to the working directory.
     source
         The case file.
     where

@@ -112,9 +112,9 @@ def test_numbers_of_any_size_are_small_steps() -> None:
     assert np.abs(1e-27 * found - expected).max() <= 1e-11 * np.abs(expected).max()
 
 
-def chain(numbers: dict[str, Any], fixman: bool = False) -> ar.Model:
+def chain(numbers: dict[str, Any], fixman: bool = False, of_bath: bool = False) -> ar.Model:
     """A free body that carries a spherical joint and two hinges, in a medium at rest, with noise; ``fixman`` adds
-    Fixman's potential."""
+    Fixman's potential, at the temperature of the noise or ``of_bath`` without one of its own."""
     builder = ar.ModelBuilder(units="kg-m-s")
     turned = (0.8, 0.6, 0.0, 0.0)
     builder.add_body("head", mass=numbers["head"], inertia=(0.2, 0.3, 0.4), com=numbers["com"], joint=ar.Free())
@@ -129,7 +129,7 @@ def chain(numbers: dict[str, Any], fixman: bool = False) -> ar.Model:
     builder.add_force(ar.forces.StokesDrag(translational=numbers["drag"], rotational=0.3))
     builder.add_force(ar.forces.Brownian(temperature=numbers["temperature"]))
     if fixman:
-        builder.add_force(ar.forces.Fixman(temperature=numbers["temperature"]))
+        builder.add_force(ar.forces.Fixman(None if of_bath else numbers["temperature"]))
     return builder.build()
 
 
@@ -210,6 +210,8 @@ def test_fixmans_potential_has_a_derivative_by_its_temperature() -> None:
     expected = (8.0 * (at[1] - at[-1]) - (at[2] - at[-2])) / (12.0 * h)
     assert sum(found.gradient.values()) == pytest.approx(expected, rel=1e-9)
     assert abs(found.gradient[names[1]]) > 0.01 * abs(expected)
+    left_out = ar.sensitivity(chain(NUMBERS, True, of_bath=True), "hand.angle", names, **run)
+    assert left_out.gradient == found.gradient
 
 
 def test_fixmans_potential_cancels_the_mean_force_with_its_derivatives() -> None:

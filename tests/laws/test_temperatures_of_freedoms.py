@@ -93,3 +93,32 @@ def test_runs_without_a_temperature_of_each_motion_say_none(run, tmp_path):
     assert all(one["error"] is None for one in short.summary["temperatures_of_freedoms"].values())
     plain = ar.run("double-pendulum", tmp_path / "plain", overrides={"run.duration": "0.1 s"}, report=False)
     assert json.loads((plain.folder / "summary.json").read_text())["temperatures_of_freedoms"] is None
+
+
+def test_the_translation_of_a_dimer_on_a_torsion_has_the_temperature_of_the_bath():
+    """Steps of 4 fs with geodesic drift. The square of the total momentum P decays as e^{−2γt}, to r = e⁻⁴ in the
+    0.4 ps between frames: P²/3m has the variance 2/3 per frame, relative to (kT)², times (1 + r)/(1 − r). The velocity
+    of the root's origin times P has (3 + Σ M_ij (M⁻¹)_ij)/9 instead, since the torsion moves the root too."""
+    builder = ar.ModelBuilder(units="Da-nm-ps")
+    plate = {"inertia": (0.02, 0.5, 0.5), "com": (0.02, 0.05, 0.0)}
+    root = builder.add_body("root", mass=30.0, **plate, joint=ar.Free())
+    joint = ar.Revolute(axis=(1, 0, 0))
+    builder.add_body("turned", parent=root, mass=15.0, **plate, joint=joint, position=(0.15, 0, 0))
+    model = builder.build()
+    bath = ar.thermostats.Langevin(temperature="300 K", friction="5 1/ps")
+    states, frames = 64, 160
+    ensemble = ar.Ensemble(model, model.q0, model.u0, seeds=range(states), thermostat=bath)
+    how = {"rule": "friction-implicit", "drift": "geodesic"}
+    ensemble.advance(500, "4 fs", **how)
+    kT, found = 300.0 * model.units.boltzmann, []
+    for _ in range(frames):
+        Q, U = ensemble.advance(100, "4 fs", **how)
+        P = momenta(model, Q, U)[:, :3]
+        found.append([(P**2).sum(axis=1) / (3.0 * 45.0 * kT), (U[:, :3] * P).sum(axis=1) / (3.0 * kT)])
+    correlated = (1.0 + np.exp(-4.0)) / (1.0 - np.exp(-4.0))
+    M = [ar.mass_matrix(model, q) for q in Q]
+    products = np.mean([(one[:3, :3] * np.linalg.inv(one)[:3, :3]).sum() for one in M])
+    for values, variance in zip(np.moveaxis(found, 1, 0), (2.0 / 3.0, (3.0 + products) / 9.0), strict=True):
+        error = np.sqrt(correlated * variance / (states * frames))
+        assert error < 0.01
+        assert abs(values.mean() - 1.0) < 4.0 * error

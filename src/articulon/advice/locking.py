@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from articulon.advice.measuring import Measuring
 
 LONGER = 3.0
-"""Factor by which a cost is measured longer if it falls along the run as joints lock."""
+"""A cost is measured for this many times the usual time if joints lock, since it falls along the run."""
 
 
 def locking_option(m: Measuring) -> Option:
@@ -31,7 +31,7 @@ def locking_option(m: Measuring) -> Option:
     if own is None and m.subject.touches:
         return Option("adaptive", False, ADAPTIVE_CONTACTS.why)
     if own is None and (m.thermal or m.subject.noisy):
-        why = "thermal motion rotates every joint, and only conditions can decide which may lock: give [adaptive]"
+        why = "thermal motion rotates every joint, so none can be chosen here: say in [adaptive] when joints lock"
         return Option("adaptive", False, why)
     way = own if own is not None else _quiet(m)
     if way.case is None:
@@ -51,7 +51,7 @@ def _of_locking(m: Measuring, way: Way, step: float | None) -> Trust | None:
     if beside is None or m.truth is None:
         return None
     length = m.told(float(m.truth.path.times[-1]))
-    words = f"change by locking in {length}, most in {beside.what or 'nothing'}"
+    words = f"change of the motion by locking over {length}" + (f", largest in {beside.what}" if beside.what else "")
     return Trust(m.bounds.verdict(beside.error), beside.error, words)
 
 
@@ -69,10 +69,10 @@ def _of_conditions(m: Measuring, case: Case) -> Trust:
     fixman = any(getattr(force, "of_determinant", False) for force in m.subject.model.forces)
     if random and fixman:
         return Trust(
-            "trusted", None, "averages are exact apart from the step: its conditions do not depend on the coordinates"
+            "trusted", None, "averages are exact apart from the step, as locking does not depend on the coordinates"
         )
     if random:
-        return Trust("suspect", None, "without Fixman's potential averages are biased for every set of locked joints")
+        return Trust("suspect", None, "averages are biased, whichever joints lock: they need Fixman's potential")
     return Trust(
         "inconclusive",
         None,

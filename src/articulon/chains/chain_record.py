@@ -56,17 +56,17 @@ class ChainStatistics:
     rouse: dict[str, RouseModes]
     """Rouse modes by architecture, ``linear`` and ``ring``."""
     errors_by: str
-    """Source of the errors of averages: blocks of frames, ``time``, or groups of chains, ``chains``."""
+    """How errors of averages are estimated: from blocks of frames (``time``) or from groups of chains (``chains``)."""
     samples: float
-    """Number of independent samples in time of the slowest of R² and Rg²."""
+    """Number of independent samples in time of R² or Rg², whichever changes more slowly."""
     not_computed: dict[str, str]
     """Reasons for missing quantities, by name."""
 
     def summary(self) -> dict[str, Any]:
         """Means with their errors as plain numbers, by name, in the units of the positions and times.
 
-        Each has its ``dimension`` and ``parts``, the number of parts of the run for its error; infinite or unknown
-        values are None.
+        Each has its ``dimension`` and ``parts``, the number of blocks of frames or groups of chains that its
+        error is estimated from; infinite or unknown values are None.
         """
         kinds = self.gyration
         found: dict[str, Any] = {
@@ -132,8 +132,8 @@ class ChainStatistics:
 
     @property
     def ideal_ratio(self) -> float | None:
-        """⟨R²⟩/⟨Rg²⟩ of ideal chains with the same lengths and bonds of equal length: Σ (N − 1) over Σ (N² − 1)/6N,
-        which is 6 N/(N + 1) for chains of N beads; None without linear chains of two beads."""
+        """⟨R²⟩/⟨Rg²⟩ of ideal chains of the same lengths, with bonds of equal length: Σ (N − 1) / Σ [(N² − 1)/6N],
+        which is 6 N/(N + 1) if all have N beads; None without linear chains of two or more beads."""
         beads = self.chains.length[(self.chains.kind == "linear") & (self.chains.length > 1)]
         return float((beads - 1).sum() / ((beads**2 - 1) / (6.0 * beads)).sum()) if beads.size else None
 

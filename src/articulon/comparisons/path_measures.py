@@ -38,7 +38,7 @@ class Deviation(NamedTuple):
 def deviation(
     times: np.ndarray, path: np.ndarray, reference_times: np.ndarray, reference_path: np.ndarray
 ) -> Deviation:
-    """Distances of a path from the reference's at the reference's frames, until the earlier of the two ends.
+    """Distances of a path from the reference path at the reference's frames, up to the end of the shorter path.
 
     Between frames positions are interpolated linearly.
 
@@ -84,8 +84,8 @@ def other_physics(case: Case, other: Case) -> tuple[list[str], list[str]]:
 def clock(case: Case) -> float:
     """Physical time per unit of simulated time.
 
-    Without drag, uniform scaling only slows the clock: the motion is the unscaled one in √a2 t. With drag, the
-    two-factor form slows relaxation by b2. Otherwise the clock is right.
+    Without drag, scaling by a2 and b2 only slows the clock: at time t the scaled run is where the unscaled run is at
+    √(a2 b2) t. With drag, the two-factor form slows relaxation by b2. Otherwise the clock is right.
     """
     a2, b2 = float(getattr(case.scaling, "a2", 1.0)), float(getattr(case.scaling, "b2", 1.0))
     if any(isinstance(force, StokesDrag) for force in case.forces):

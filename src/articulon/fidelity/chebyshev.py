@@ -1,8 +1,9 @@
 """Integrate stiff equations y' = f(t, y) with real decay rates by an explicit Runge-Kutta-Chebyshev rule of order 2.
 
-A step of s stages is stable up to 2/3 s² times the step of Euler's rule (Sommeijer, Shampine and Verwer, J. Comput.
-Appl. Math. 88, 315, 1997). The cost of a stiff problem therefore grows with the square root of its stiffness, and no
-matrix is formed. Motion under friction without inertia is such a problem: its rates are forces over drag.
+A step of s stages is stable up to 2/3 s² over the largest rate of decay (Sommeijer, Shampine and Verwer, J. Comput.
+Appl. Math. 88, 315, 1997); Euler's rule is stable up to 2 over that rate. The cost of a stiff problem therefore grows
+with the square root of its stiffness, and no matrix is formed. Motion under friction without inertia is such a problem:
+its rates are forces over drag.
 """
 
 import math
@@ -15,7 +16,7 @@ Rates = Callable[[float, np.ndarray], np.ndarray]
 DAMPING = 2.0 / 13.0
 """Damping ε, which keeps the stability polynomial inside the unit disc."""
 REACH = 2.0 / 3.0 * (1.0 - 2.0 / 15.0 * DAMPING)
-"""Length of the stability interval over s² − 1."""
+"""Length of the stability interval, divided by s² − 1."""
 MOST_STAGES = 200
 REFRESH = 25
 """Number of steps after which the largest rate is estimated again."""

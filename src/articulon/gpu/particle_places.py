@@ -1,11 +1,11 @@
-"""Positions of particles as pair forces see them, with the operations that depend on this: drift steps and lists.
+"""Positions of particles in double or mixed precision, and the kernels that depend on the precision: drifts and lists.
 
 In double precision, a position is a point in the box, and distances use the nearest image. In mixed precision it is a
 fraction of the box as an integer multiple of 2⁻³². Differences of these are exact and wrap around whole boxes
 automatically, so only the arithmetic of a pair is rounded to single precision, not the positions.
 """
 
-# Without annotations as strings: Warp reads the types of arguments where a kernel is defined.
+# No ``from __future__ import annotations`` here: Warp needs the types of arguments, not strings, to define a kernel.
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -262,8 +262,8 @@ def places(precision: str) -> Places:
         stream: wp.uint64,
     ):
         """Apply the kick and the drift, with the Langevin thermostat's friction and noise between two halves of the
-        drift: v → c v + √((1 − c²) kT/m) ξ. ``decay`` is c; ``noise`` is the root without m, of every step or of
-        all."""
+        drift: v → c v + √((1 − c²) kT/m) ξ. ``decay`` is c; ``noise`` is √((1 − c²) kT), of each step
+        or of all steps."""
         if flags[STOPPED] != 0:
             return
         p = wp.tid()

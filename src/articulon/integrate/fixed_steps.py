@@ -16,7 +16,7 @@ from articulon.thermostats.base import variables_of
 
 
 def not_solved(step: float) -> str:
-    """Return the failure of a step whose stages are not found."""
+    """Return the message for a step whose implicit stages did not converge; the caller adds the name of a body."""
     return (
         f"the implicit stages do not converge in steps of {step:.6g}, so shorten integrator.step; the acceleration is "
         "largest"

@@ -61,8 +61,8 @@ def fit(
     data
         The measurements: ``{"time": (n,), "rod.angle": (n,), ...}``, columns of a data frame, or a file of
         comma-separated values with such a heading, in the units of the case; ``nan``, or an empty cell, marks a missing
-        value. Without data here or in the case, the case's own run is measured with its ``errors``, and the fit shows
-        whether its values can be recovered.
+        value. Without data here or in the case, measurements are made up from the case's own run and random errors of
+        size ``errors``, and the fit shows whether the values of the case can be recovered.
     parameters
         Keys of the case, or a dictionary from keys to start values, or to ``(start, least, largest)``.
     errors
@@ -175,7 +175,7 @@ def _searched(sought: SoughtParameters, measured: Measurements, synthetic: bool)
 
 
 def _inverse(jacobian: np.ndarray, names: list[str]) -> np.ndarray:
-    """Compute (JᵀJ)⁻¹; raise ArticulonError, naming them, for parameters that the measurements do not determine."""
+    """Compute (JᵀJ)⁻¹; raise ArticulonError, which names the parameters that the measurements do not determine."""
     size = np.linalg.norm(jacobian, axis=0)
     scale = np.where(size > 0.0, size, 1.0)
     _, singular, directions = np.linalg.svd(jacobian / scale, full_matrices=False)

@@ -267,8 +267,8 @@ CAPTIONS = {
         "(below), 6 N/(N + 1) for ideal chains of N beads. Dark lines are running means over a tenth of the run."
     ),
     "internal_distances": (
-        "Mean-square distance of beads n bonds apart, over n. If the bonds of a chain are uncorrelated it is ⟨b²⟩, the "
-        "mean-square bond length, for all n. Bands here and below are standard errors."
+        "Mean-square distance of beads n bonds apart, divided by n. If the bonds of a chain are uncorrelated it is "
+        "⟨b²⟩, the mean-square bond length, for all n. Bands here and below are standard errors."
     ),
     "chain_motion": (
         "Mean-square displacements of the inner beads of chains (g₁), of these about the centre of mass of their chain "
@@ -280,7 +280,7 @@ CAPTIONS = {
         "(right) compared with a Rouse chain with the same slowest mode."
     ),
     "pair_distribution": (
-        "Density of beads at a distance from a bead, over the mean density: of its own chain and of other chains."
+        "Density of beads at a distance from a bead, divided by the mean density, for its own chain and for others."
     ),
     "chain_angles": ("Distributions of bond angles, 180° for three beads in line, and of dihedrals, 180° for trans."),
 }

@@ -13,6 +13,7 @@ from articulon.cases.schema import Stop
 from articulon.cases.simulated_model import declared_integrator
 from articulon.errors import CaseError, ModelError
 from articulon.forces.base import Force, check_baths, check_durations
+from articulon.forces.bath_temperatures import at_bath
 from articulon.forces.brownian import Brownian, brownian_of
 from articulon.forces.gravity import Gravity
 from articulon.forces.stokes_drag import StokesDrag
@@ -119,7 +120,8 @@ def run_of(
         windows = windows_of(timed, model)
         bath = _thermostat(model, thermostat, where)
         return _checked(
-            DifferentiableRun(model, integrator, times, windows, number, policy, stop, thermostat=bath), where
+            DifferentiableRun(at_bath(model, bath), integrator, times, windows, number, policy, stop, thermostat=bath),
+            where,
         )
     case = model if isinstance(model, Case) else load_case(model, allow_code=flag(allow_code, f"{where}, allow_code"))
     given = {"duration": duration, "rule": rule, "frames": frames, "q": q, "u": u, "stop": stop, "seed": seed}

@@ -25,8 +25,8 @@ class Polymers(BaseBuilder):
     """Polymers of beads, grown without overlaps in a periodic box or in open space.
 
     With ``bonds = "rigid"`` bonds are massless rods: each chain is a tree of beads on swing joints, and only the bond
-    directions change. With ``"fene"`` or ``"harmonic"`` the beads move freely and the bonds are springs. Bonded beads
-    have no other interaction; ``[[forces]]`` defines the interactions of the others.
+    directions change. With ``"fene"`` or ``"harmonic"`` the beads move freely and the bonds are springs. Two beads
+    that are bonded interact by their bond alone; ``[[forces]]`` defines the interactions of all other pairs.
     """
 
     error_class: ClassVar = ModelError

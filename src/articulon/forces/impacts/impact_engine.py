@@ -22,12 +22,12 @@ from articulon.model import Model
 from articulon.model.joints import REVOLUTE
 
 ROUNDING = 1e-13
-"""Normal velocity, relative to the size of the numbers that it is a sum of, below which it counts as zero."""
+"""A normal velocity below this fraction of the terms that it is the sum of counts as zero."""
 
 
 OVERLAP = 1e-9
-"""Overlap at the start, relative to the size of the numbers that a gap is a difference of, that is rejected: numbers
-given with nine digits leave less than that."""
+"""Largest overlap accepted at the start, relative to the terms of the gap. Coordinates and radii given with nine digits
+stay below it."""
 
 
 class Spheres(NamedTuple):
@@ -58,7 +58,7 @@ class Rows(NamedTuple):
     normal: np.ndarray
     """Normals from the second to the first, world frame, shape (n, 3)."""
     row: np.ndarray
-    """J, shape (n per, nu)."""
+    """J, shape (n per, nu), with one or three rows (``per``) for each of n contacts."""
     jump: np.ndarray
     """M⁻¹ Jᵀ, one row for each row of J, shape (n per, nu)."""
 
@@ -138,15 +138,15 @@ class ImpactEngine:
             room = np.zeros((count, 2), dtype=np.int64)
 
     def gaps(self, at: Spheres, contacts: np.ndarray) -> np.ndarray:
-        """Gaps of contacts and the sizes of the numbers of which they are differences [length, or angle], shape (n,
-        2)."""
+        """The gap of each contact, and the size of its terms, which sets its rounding error [length, or angle], shape
+        (n, 2)."""
         found = np.zeros((len(contacts), 2))
         self._gaps(self.table, at.x, at.q, contacts, found)
         return found
 
     def deepest(self, at: Spheres, skipped: np.ndarray, least: float = 2.0 * TOUCH) -> np.ndarray | None:
-        """Return the contact that overlaps most, shape (1, 2), other than the given ones; None if none overlaps by more
-        than ``least`` relative to the size of the numbers of which its gap is a difference."""
+        """Return the contact that overlaps most, shape (1, 2), apart from those in ``skipped``; None if no overlap is
+        larger than ``least`` relative to the size of the terms of its gap."""
         found = np.zeros((1, 2), dtype=np.int64)
         return found if self._deepest(self.table, at.x, at.q, skipped, found[0]) > least else None
 
@@ -212,9 +212,9 @@ class ImpactEngine:
     def collide(
         self, at: Spheres, contacts: np.ndarray, moved: np.ndarray, step: float = 0.0
     ) -> tuple[np.ndarray, Outcome] | None:
-        """Speeds (nu,) after the impacts of touching contacts, and a record of the impacts; None if no contact
-        approaches by more than rounding, which is judged by the sizes ``moved`` (nu,) of the speeds and by the gaps
-        within a ``step`` [time]."""
+        """Speeds (nu,) after the impacts of touching contacts, and a record of the impacts; None if every approach is
+        within rounding error. That error is estimated from the sizes ``moved`` (nu,) of the speeds, and from the
+        rounding of the gaps over a ``step`` [time]."""
         t, rows = self.touch(at, contacts, moved, step)
         if not (t.velocity[t.normal] < -t.rounding).any():
             return None
@@ -231,8 +231,8 @@ class ImpactEngine:
         p.friction[:n] = self.constants(rests.contact)[1]
 
     def press_rows(self, contacts: np.ndarray) -> Pressed:
-        """Normals, J, M⁻¹ Jᵀ and J' u of contacts at the position of the latest call to :meth:`at`, at the start of the
-        arrays; afterwards no contact rests."""
+        """Compute the normals, J, M⁻¹ Jᵀ and J' u of contacts at the position of the latest call to :meth:`at`, the
+        first entries of the returned arrays. Afterwards no contact counts as resting."""
         n = len(contacts)
         self.press(Rests(contacts, np.zeros(n, dtype=np.int64), np.zeros((n, 3))))
         self._press_rows(self.response, self.table, self.pressed)

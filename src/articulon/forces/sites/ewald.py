@@ -35,7 +35,7 @@ from articulon.model import Model
 from articulon.model.box import volume_of
 
 PARALLEL_WORK = 2_000_000
-"""Product of charges and waves from which on threads share the reciprocal part."""
+"""From this number of charges times waves on, several threads share the reciprocal part."""
 SPARE = 1e6
 """Factor by which the errors of the polynomials are smaller than that of the sum."""
 MOST_COLUMNS = 1e6
@@ -49,7 +49,7 @@ class Ewald(LatticeSum):
     the reciprocal lattice (Ewald 1921; Frenkel and Smit, Understanding Molecular Simulation, 2nd ed., 12.1.5).
     ``parameters(model)`` returns the α, cutoff and waves that are chosen for a precision, and the expected errors.
 
-    Pairs that are excluded or lie on one body are left out here with their nearest image.
+    For pairs that are excluded or on the same body, the nearest images do not interact; their other images do.
     """
 
     kind: Literal["ewald"] = "ewald"
@@ -170,7 +170,7 @@ def real_part(
 
 @cache
 def ewald_law(terms: int) -> Any:
-    """Return the leaf of U = charges erfc(αr)/(ε_r r) for a number of terms of the polynomials."""
+    """Return the compiled law U = q_i q_j erfc(αr)/(ε_r r), with polynomials of a number of terms."""
     smooth = SMOOTH_PARTS[terms]
 
     @jit

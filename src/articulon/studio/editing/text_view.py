@@ -78,7 +78,7 @@ class TextView:
 
     def _apply(self, text: str) -> None:
         self._editor.document.replace(text)
-        # Text typed while the page asked stays a draft.
+        # Text that was typed while the question was open stays a draft.
         self.draft = None if self.draft == text else self.draft
 
     def show(self, errors: Mapping[str, str]) -> None:
