@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.sensitivities.case_parameters import parameter_of_key
 
 RUN: dict[str, Any] = {"duration": 0.1, "step": 0.01}
 
@@ -290,3 +291,50 @@ def test_a_force_between_sites_without_derivatives_is_refused() -> None:
     held = ar.forces.UserPair(function=softly, parameters=(1.0,))
     with pytest.raises(ar.ModelError, match=r"forces\[0\]: the derivatives of '.*' are not known"):
         ar.sensitivity(charged(forces=[held]), "kinetic_energy", "u", **RUN)
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "parameter", "message"),
+    [
+        ("double-pendulum", {"model.bodies.upper.armature": 0.3}, "model.bodies.upper.armature", "armatures change"),
+        ("flexible-filament", {}, "model.bending_stiffness", "stiffness and damping of flexible bodies change"),
+        ("lj-melt", {"model.cells": 4}, "model.number_density", "edges of the box"),
+    ],
+)
+def test_a_key_that_changes_numbers_without_derivatives_is_refused(
+    name: str, keys: dict[str, Any], parameter: str, message: str
+) -> None:
+    case = ar.load_case(name, keys)
+    with pytest.raises(ar.CaseError, match=message):
+        parameter_of_key(case, case.build_model(), parameter, "here")
+
+
+def sliding(**keys: Any) -> ar.Model:
+    """A body that slides in a viscous medium on a spring without damping."""
+    builder = ar.ModelBuilder(units="kg-m-s", **keys)
+    builder.add_body("sled", mass=1.0, inertia=0.1, joint=ar.Prismatic(axis=(1, 0, 0)), q=0.5)
+    builder.add_force(ar.forces.StokesDrag(translational=2.0, rotational=0.3))
+    points = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    builder.add_force(ar.forces.PointSpring(bodies=("sled", "ground"), points=points, stiffness=3.0, damping=0.0))
+    return builder.build()
+
+
+@pytest.mark.parametrize("number", [1, -1])
+@pytest.mark.parametrize("rule", ["friction-implicit", "overdamped"])
+def test_damping_that_a_rule_does_not_take_is_refused_however_its_force_is_counted(rule: str, number: int) -> None:
+    with pytest.raises(ar.CaseError, match="damped point springs"):
+        ar.sensitivity(sliding(), "kinetic_energy", [f"forces[{number}].damping"], rule=rule, **RUN)
+
+
+@pytest.mark.parametrize("rule", ["rk4", "friction-implicit"])
+def test_what_a_run_refuses_its_derivatives_refuse(rule: str) -> None:
+    walls = ar.Box(lengths=(4.0, 4.0, 4.0), boundaries=("reflecting",) * 3)
+    with pytest.raises(ar.CaseError, match="reflecting"):
+        ar.sensitivity(sliding(box=walls), "kinetic_energy", ["u"], rule=rule, **RUN)
+
+
+def test_the_window_of_noise_is_refused() -> None:
+    noise = ar.forces.Brownian(temperature=300.0, window=0.01)
+    drag = ar.forces.StokesDrag(translational=2.0, rotational=0.3)
+    with pytest.raises(ar.CaseError, match="another path of the noise"):
+        ar.sensitivity(pendulum(forces=(drag, noise)), "kinetic_energy", ["forces.brownian.window"], **RUN)

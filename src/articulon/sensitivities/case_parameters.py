@@ -1,7 +1,7 @@
 """Parameters that are keys of a case, such as ``model.spheres.A.mass``. The case's builder may use them in any way."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -16,7 +16,7 @@ MODEL = "model"
 """First part of all case keys that are parameters."""
 KNOWN = ("mass", "moment", "inertia", "position", "rotation")
 """Numbers of the links that derivatives are known for."""
-UNKNOWN = {"axis": "the axes"}
+UNKNOWN = {"axis": "the axes of joints", "flexible": "shapes, stiffness and damping of flexible bodies"}
 """Words for other numbers of the links in messages."""
 
 
@@ -72,16 +72,34 @@ def parameter_of_key(case: Case, model: Model, name: str, where: str) -> Paramet
 
 
 def _check_known(model: Model, other: Model, where: str) -> None:
-    """Raise CaseError if numbers of the links change for which there are no derivatives."""
+    """Raise CaseError if numbers of the model change for which there are no derivatives."""
     own, new = kernel_tables(model).forest, kernel_tables(other).forest
     for field in own._fields:
-        if field in KNOWN or not isinstance(getattr(own, field), np.ndarray):
-            continue
-        if not np.array_equal(getattr(own, field), getattr(new, field)):
-            raise CaseError(
-                f"{where}: {UNKNOWN.get(field, field)} of joints change with it, by which there are no derivatives; "
-                "leave it out, or take differences of runs"
-            )
+        if field not in KNOWN and not _same(getattr(own, field), getattr(new, field)):
+            _refuse(UNKNOWN.get(field, f"{field} of joints"), where)
+    if not _same(model.armature, other.armature):
+        _refuse("armatures", where)
+    if not _same(_edges(model), _edges(other)):
+        _refuse("the edges of the box, on which nearest images depend,", where)
+
+
+def _refuse(what: str, where: str) -> NoReturn:
+    raise CaseError(
+        f"{where}: {what} change with it, by which there are no derivatives; leave it out, or take differences of runs"
+    )
+
+
+def _edges(model: Model) -> tuple[Any, ...]:
+    """Return lengths, tilts and origin of the box; empty without one."""
+    box = model.box
+    return () if box is None else tuple(np.asarray(one) for one in (box.lengths, box.tilts, box.origin))
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two tables, or tuples of tables, hold the same numbers."""
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return bool(np.array_equal(one, other))
 
 
 def _has_choice(value: Any) -> bool:

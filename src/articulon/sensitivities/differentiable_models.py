@@ -19,6 +19,8 @@ from articulon.forces.gravity import Gravity
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.inputs import flag, shown
 from articulon.inputs import seed as checked_seed
+from articulon.integrate.combination import Combination, resists
+from articulon.integrate.compatibility import check
 from articulon.model import Model
 from articulon.model.joints import SPINLESS
 from articulon.scaling import Constant, NoScaling
@@ -150,6 +152,7 @@ def _checked(run: DifferentiableRun, where: str) -> DifferentiableRun:
     check_rule(run.model, run.integrator, where)
     check_thermostat(run.model, run.integrator, run.thermostat, float(run.times[-1]), where)
     check_differentiable(run.model, where)
+    check(Combination(run.model, run.integrator, run.policy, run.thermostat, resists=resists(run.model)))
     noise = brownian_of(run.model)
     if noise is not None and not run.policy.scales:
         check_baths(run.model, [("Brownian forces", float(noise.temperature))])

@@ -173,7 +173,7 @@ def parameter_of(model: Model, name: str, where: str) -> Parameter:
             "forces, such as 'forces[0].stiffness.rod' or 'forces.gravity.acceleration', and of bodies and sites, such "
             "as 'bodies.rod.mass' or 'sites[0].position'"
         )
-    k = _force(model, path[1], name, where)
+    k = force_index(model, path[1], name, where)
     field, rest = str(path[2]), path[3:]
     force = model.forces[k]
     if field not in type(force).model_fields:
@@ -208,7 +208,7 @@ def _from_the_start(force: Any) -> str | None:
     return None
 
 
-def _force(model: Model, label: Part, name: str, where: str) -> int:
+def force_index(model: Model, label: Part, name: str, where: str) -> int:
     """Return the index of a force from its index, kind or name."""
     count = len(model.forces)
     if isinstance(label, int):

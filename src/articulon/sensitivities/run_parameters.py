@@ -4,14 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from articulon.cases.overrides import parts
+from articulon.cases.overrides import Part, parts
 from articulon.errors import CaseError
 from articulon.forces.brownian import Brownian
 from articulon.forces.point_springs import PointSpring
-from articulon.integrate.integrators import FrictionImplicit
+from articulon.integrate.integrators import BrownianDynamics, FrictionImplicit
+from articulon.model import Model
 from articulon.sensitivities.case_parameters import MODEL, parameter_of_key
 from articulon.sensitivities.differentiable_models import DifferentiableRun
-from articulon.sensitivities.parameters import Parameter, flat_tables, names_of, parameter_of
+from articulon.sensitivities.parameters import Parameter, flat_tables, force_index, names_of, parameter_of
 
 FACTOR = "scaling.a2"
 """The name of the factor."""
@@ -51,29 +52,43 @@ def all_parameters(run: DifferentiableRun, names: Any, where: str) -> list[Param
 def _check_noise(run: DifferentiableRun, name: str, where: str) -> None:
     """Raise CaseError for a temperature of noise that is zero: noise grows with its square root, which has no
     derivative at zero."""
-    for k, force in enumerate(run.model.forces):
-        if not isinstance(force, Brownian) or float(force.temperature) > 0.0:
-            continue
-        path = parts(name)
-        if path[0] == "forces" and path[1:] in ((k, "temperature"), (force.kind, "temperature")):
-            raise CaseError(
-                f"{where}: parameters: {name}: it is 0, and noise grows with its square root, which has no derivative "
-                "there; give a temperature above zero, or leave it out"
-            )
+    force, field = _force_and_field(run.model, name, where)
+    if isinstance(force, Brownian) and field == "temperature" and not float(force.temperature) > 0.0:
+        raise CaseError(
+            f"{where}: parameters: {name}: it is 0, and noise grows with its square root, which has no derivative "
+            "there; give a temperature above zero, or leave it out"
+        )
+    if isinstance(force, Brownian) and field == "window":
+        raise CaseError(
+            f"{where}: parameters: {name}: another window is another path of the noise, and no small change of this "
+            "one; leave it out"
+        )
 
 
 def _check_damping(run: DifferentiableRun, name: str, where: str) -> None:
     """Raise CaseError for the damping of springs, currently zero, if the integrator would have to solve for it: that
     derivative is not implemented."""
-    for k, force in enumerate(run.model.forces):
-        if not isinstance(force, PointSpring) or not isinstance(run.integrator, FrictionImplicit):
-            continue
-        path = parts(name)
-        if path[0] == "forces" and path[1:2] in ((k,), (force.kind,), (force.name,)) and path[2:3] == ("damping",):
-            raise CaseError(
-                f"{where}: parameters: {name}: the rule 'friction-implicit' solves for damped point springs with the "
-                "drag, and the derivatives of that are not built; leave it out, or choose an explicit Runge-Kutta rule"
-            )
+    force, field = _force_and_field(run.model, name, where)
+    if not isinstance(force, PointSpring) or field != "damping":
+        return
+    if isinstance(run.integrator, FrictionImplicit):
+        raise CaseError(
+            f"{where}: parameters: {name}: the rule 'friction-implicit' solves for damped point springs with the "
+            "drag, and the derivatives of that are not built; leave it out, or choose an explicit Runge-Kutta rule"
+        )
+    if isinstance(run.integrator, BrownianDynamics):
+        raise CaseError(
+            f"{where}: parameters: {name}: the rule 'overdamped' takes no damped point springs; leave it out, or "
+            "choose an explicit Runge-Kutta rule"
+        )
+
+
+def _force_and_field(model: Model, name: str, where: str) -> tuple[Any, Part | None]:
+    """Return the force and its field that a parameter is of; None for any other parameter."""
+    path = parts(name)
+    if path[0] != "forces" or len(path) < 3:
+        return None, None
+    return model.forces[force_index(model, path[1], name, f"{where}: parameters")], path[2]
 
 
 def _named(run: DifferentiableRun, name: str, where: str) -> Parameter:
