@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_origin
 
 import manual_docstrings
 import typer
+from manual_key_tables import KeyTables, about, inline
 
 import articulon
 from articulon.adaptive.conditions import CONDITIONS
@@ -19,7 +19,8 @@ from articulon.cases import schema
 from articulon.cases.builders import BUILDERS
 from articulon.cli import app
 from articulon.declaration import Declaration
-from articulon.declaration_help import meanings_of, stated
+from articulon.declaration_help import meanings_of
+from articulon.declared_types import typed_field
 from articulon.families import Family
 from articulon.forces import FORCES
 from articulon.forces.contact.walls import WALLS
@@ -63,6 +64,12 @@ FAMILIES = {
     "checks": ("Checks", CHECKS),
 }
 """What is chosen by a key, by the section where it stands."""
+BY_NAME = {
+    "variants": 'Changes of the case: a table of keys and their values, such as `"run.duration" = "2 us"` or '
+    '`scaling = { policy = "none" }`. A key with dots changes one value; the name of a section replaces it.',
+    "versions": "Version of the software NAME, text.",
+}
+"""Sections without fixed keys, each with the meaning of what stands under a name."""
 
 
 def write(folder: Path) -> None:
@@ -160,75 +167,32 @@ def _first_paragraph(module: ModuleType) -> str:
 
 def case_page() -> str:
     """The page of all keys of case files, with their meaning, unit and default."""
+    tables = KeyTables({key: pair[1] for key, pair in FAMILIES.items()})
     parts = [
         "# Keys of case files",
         'Quantities are numbers in the units of the case, or text with a unit, such as `"0.5 mm"`. What has no '
-        "default must be given.",
+        "default must be given. `[name]` is a table, `[[name]]` one of a list of tables, and NAME stands for any name.",
     ]
     for name, field in schema.CaseFile.model_fields.items():
         meaning = meanings_of(schema.CaseFile).get(name, "")
-        parts += [f"## `[{name}]`", _inline(meaning)]
-        for section in _declarations(field.annotation):
-            if stated(section):
-                parts.append(_table(section))
-            for key, inner in stated(section).items():
-                for nested in _declarations(inner.annotation):
-                    parts += [f"### `[{name}.{key}]`", _inline(_about(nested)), _table(nested)]
-        for title, family in (
-            pair for key, pair in FAMILIES.items() if key == name or (name, key) == ("forces", "walls")
-        ):
-            parts.append(f"{title} are chosen by `{family.key}`.")
-            for word, member in sorted(ours(family).items()):
-                about = _inline(_about(member))
-                parts += [f'### `{family.key} = "{word}"`' if name != "forces" else f"### `{word}`", about]
-                if stated(member):
-                    parts.append(_table(member))
+        parts += [f"## `[{name}]`", inline(meaning)]
+        for section, _ in tables.objects(typed_field(field)[0]):
+            parts += tables.parts(section, name, 3)
+        for key, (title, family) in FAMILIES.items():
+            if key == name or (name, key) == ("forces", "walls"):
+                parts.append(f"(chosen-{key})=\n{title} are chosen by `{family.key}`.")
+                for word, member in sorted(ours(family).items()):
+                    heading = f"`{word}`" if key == "forces" else f'`{family.key} = "{word}"`'
+                    parts += [f"### {heading}", inline(about(member))]
+                    parts += tables.parts(member, "forces.walls" if key == "walls" else name, 4)
+        if get_origin(field.annotation) is dict:
+            parts.append(f"| key | meaning |\n| --- | --- |\n| `[{name}.NAME]` | {BY_NAME[name]} |")
     return "\n\n".join(parts) + "\n"
 
 
 def ours(family: Family) -> dict[str, type[Declaration]]:
     """The members of a family that are of the package, and not added by a user."""
     return {word: member for word, member in family.members.items() if member.__module__.startswith("articulon.")}
-
-
-def _declarations(annotation: Any) -> Iterator[type[Declaration]]:
-    """The section itself, where it is one table of fixed keys."""
-    options = [annotation, *getattr(annotation, "__args__", ())]
-    for option in options:
-        if inspect.isclass(option) and issubclass(option, schema.Section) and not inspect.isabstract(option):
-            yield option
-
-
-def _about(member: type) -> str:
-    """The first paragraph of what a declaration's author wrote."""
-    text = inspect.cleandoc(member.__doc__ or "")
-    return text.split("\n\n")[0].split("Parameters\n---")[0]
-
-
-def _table(owner: type[Declaration]) -> str:
-    meanings = meanings_of(owner)
-    lines = ["| key | meaning | default |", "| --- | --- | --- |"]
-    for name, field in stated(owner).items():
-        example = next((mark.example for mark in field.metadata if hasattr(mark, "example")), "")
-        meaning = _inline(meanings.get(name, "")) + (f' Such as `"{example}"`.' if example else "")
-        default = "" if field.is_required() else _value(field.get_default(call_default_factory=True))
-        lines.append(f"| `{field.alias or name}` | {meaning} | {default} |")
-    return "\n".join(lines)
-
-
-def _value(value: Any) -> str:
-    if value is None or value in ((), {}, ""):
-        return "none"
-    if isinstance(value, Declaration):
-        return "as below"
-    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
-
-
-def _inline(text: str) -> str:
-    """A docstring's text on one line of a table, with its marks as Markdown has them."""
-    flat = " ".join(text.split()).replace("|", "\\|")
-    flat = re.sub(r":\w+:`~?(?:articulon\.)?([^`<]*)`", r"`\1`", flat)
-    return flat.replace("``", "`")
 
 
 def command_page() -> str:
@@ -246,14 +210,14 @@ def command_page() -> str:
 
 def _command(command: Any, context: Any) -> Iterable[str]:
     usage = " ".join(command.collect_usage_pieces(context))
-    parts = [f"## articulon {command.name}", f"```\narticulon {command.name} {usage}\n```", _inline(command.help or "")]
+    parts = [f"## articulon {command.name}", f"```\narticulon {command.name} {usage}\n```", inline(command.help or "")]
     rows = []
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)
         if record is not None:
-            rows.append(f"| `{record[0]}` | {_inline(record[1])} |")
+            rows.append(f"| `{record[0]}` | {inline(record[1])} |")
         elif parameter.param_type_name == "argument" and getattr(parameter, "help", None):
-            rows.append(f"| `{parameter.make_metavar(context)}` | {_inline(parameter.help)} |")
+            rows.append(f"| `{parameter.make_metavar(context)}` | {inline(parameter.help)} |")
     if rows:
         parts.append("\n".join(["| option | meaning |", "| --- | --- |", *rows]))
     return parts

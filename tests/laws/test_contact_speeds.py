@@ -87,6 +87,17 @@ def test_the_depth_of_unlike_spheres_is_by_the_smaller_one() -> None:
     assert depths[0] == pytest.approx(depths[1], rel=1e-12)
 
 
+def test_the_scales_print_the_step_and_the_overlap_with_units() -> None:
+    scales = contact_scales(ball(plane()), 2.0)
+    assert scales is not None
+    assert scales.overlap == max(one.overlap for one in scales.pairs) > 0.0
+    told = (
+        f"ContactScales(step: {scales.recommended:.3g} s recommended, {scales.limit:.3g} s at most; overlap: "
+        f"{scales.overlap:.2g} of the radius predicted at 2 m/s, 0.05 allowed)"
+    )
+    assert (repr(scales), str(scales)) == (told, told)
+
+
 def test_a_speed_that_is_none_is_refused() -> None:
     for speed in (-1.0, 0.0, math.inf, math.nan):
         with pytest.raises(CaseError, match="speed: the collision speed must be positive"):

@@ -10,12 +10,17 @@ from pathlib import Path
 import pytest
 
 import articulon as ar
+from articulon.cases import schema
+from articulon.declaration import Declaration
+from articulon.declaration_help import stated
 
 DOCS = Path(__file__).parents[2] / "docs"
 sys.path.insert(0, str(DOCS))
 import manual_docstrings  # noqa: E402
+import manual_key_tables  # noqa: E402
 import manual_reference  # noqa: E402
 
+TABLE = re.compile(r"^\| key \|.*\n\| ---.*\n((?:\|.*\n)+)", re.MULTILINE)
 ROW = re.compile(r"^\| `([^`]+)` \|(.*)\|", re.MULTILINE)
 
 
@@ -48,6 +53,45 @@ def test_every_key_of_a_case_has_a_meaning() -> None:
             assert f"`{word}`" in page or f'= "{word}"`' in page, word
     stop = page.partition("### `[run.stop]`")[2].partition("\n## ")[0]
     assert [key for key, _ in ROW.findall(stop)] == ["body", "direction", "advance", "label"]
+
+
+def objects_inside(owner: type[Declaration]) -> set[type[Declaration]]:
+    """Declarations that stand anywhere inside the fields of one, read from the schema that pydantic makes of them."""
+    found: set[type[Declaration]] = set()
+    waiting: list[object] = [owner.__pydantic_core_schema__]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            inner = one.get("cls") if one.get("type") == "model" else None
+            if isinstance(inner, type) and issubclass(inner, Declaration) and inner not in found:
+                found.add(inner)
+                waiting.append(inner.__pydantic_core_schema__)
+            waiting += [value for key, value in one.items() if key not in ("metadata", "serialization")]
+        elif isinstance(one, list | tuple):
+            waiting += one
+    return found - {owner}
+
+
+def test_every_section_and_every_object_of_a_case_has_its_table() -> None:
+    page = manual_reference.case_page()
+    sections = re.split(r"^## `\[(\w+)\]`$", page, flags=re.MULTILINE)[1:]
+    assert sections[::2] == list(schema.CaseFile.model_fields)
+    assert [name for name, text in zip(sections[::2], sections[1::2], strict=True) if not TABLE.search(text)] == []
+    documented = [tuple(key for key, _ in ROW.findall(rows)) for rows in TABLE.findall(page)]
+    owners = {one for family in manual_reference.FAMILIES.values() for one in manual_reference.ours(family[1]).values()}
+    owners |= {one for owner in (schema.CaseFile, *owners) for one in objects_inside(owner)} - {schema.CaseFile}
+    assert {"MorsePair", "Material", "Box", "Stop", "Sought", "Tolerances"} <= {owner.__name__ for owner in owners}
+    keys = {owner: tuple(field.alias or name for name, field in stated(owner).items()) for owner in owners}
+    own = {owner: known for owner, known in keys.items() if known and owner.__module__.startswith("articulon.")}
+    assert [owner.__name__ for owner, known in own.items() if known not in documented] == []
+
+
+def test_every_link_to_an_object_of_a_case_leads_to_its_one_table() -> None:
+    page = manual_reference.case_page()
+    targets = re.findall(r"^\(([\w-]+)\)=$", page, re.MULTILINE)
+    assert len(targets) == len(set(targets)) > 40
+    assert set(re.findall(r"\]\(#([\w-]+)\)", page)) <= set(targets)
+    assert manual_key_tables.target(schema.Stop) in targets
 
 
 def test_every_command_and_option_is_in_the_manual() -> None:

@@ -81,7 +81,7 @@ class GrainScale:
     """Rayleigh time [time]; infinity for linear springs, which have no waves."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ContactScales:
     """Time scales that limit the step of a model with contacts."""
 
@@ -92,6 +92,25 @@ class ContactScales:
     """Scales by material of the spheres."""
     pairs: tuple[PairScale, ...]
     """Scales by pair of materials."""
+    overlap_allowed: float
+    """``largest_overlap`` of the contact law, relative to the radius of the smaller sphere."""
+    units: UnitSystem
+    """Units of the numbers."""
+
+    def __repr__(self) -> str:
+        """The step, the speed and the overlap, in words and with units."""
+        unit, velocity = unit_symbols(self.units)
+        return (
+            f"ContactScales(step: {with_unit(self.recommended, unit)} recommended, "
+            f"{with_unit(self.limit, unit)} at most; "
+            f"overlap: {self.overlap:.2g} of the radius predicted at {with_unit(self.speed, velocity)}, "
+            f"{self.overlap_allowed:.2g} allowed)"
+        )
+
+    @property
+    def overlap(self) -> float:
+        """Largest overlap of all pairs at the expected speed, relative to the radius of the smaller sphere."""
+        return max((one.overlap for one in self.pairs), default=0.0)
 
     @property
     def recommended(self) -> float:
@@ -147,7 +166,7 @@ def contact_scales(model: Model, speed: float | None = None) -> ContactScales | 
         _grain_scale(law, name, radius, mass) for name, (radius, mass) in spheres.items() if np.isfinite(mass).any()
     )
     pairs = tuple(_pair_scales(law, names, rows, spheres, expected))
-    return ContactScales(expected, grains, pairs)
+    return ContactScales(expected, grains, pairs, float(law.largest_overlap), model.units)
 
 
 def _spheres(model: Model, kind: str) -> tuple[np.ndarray, np.ndarray]:
