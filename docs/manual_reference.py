@@ -24,6 +24,8 @@ from articulon.families import Family
 from articulon.forces import FORCES
 from articulon.forces.contact.walls import WALLS
 from articulon.integrate import INTEGRATORS
+from articulon.integrate.base import Driver
+from articulon.model.joints import Joint
 from articulon.scaling import POLICIES
 from articulon.simulation.checks import CHECKS
 from articulon.thermostats import THERMOSTATS
@@ -108,7 +110,12 @@ def python_page() -> str:
     missing = ungrouped()
     if missing:
         raise ValueError(f"docs/manual_reference.py: put into a group: {', '.join(missing)}")
-    faults = [fault for path, value in documented() for fault in manual_docstrings.lacking(path, value)]
+    faults = [
+        fault
+        for path, value in documented()
+        for one in (value, *parts_of(value))
+        for fault in manual_docstrings.lacking(path, one)
+    ]
     if faults:
         raise ValueError("docstrings of public names are not complete:\n" + "\n".join(faults))
     parts = [_heading("Python", "="), "``import articulon as ar``. All names below load when they are first used.\n"]
@@ -127,9 +134,20 @@ def _automatic(path: str, value: Any) -> str:
     if inspect.isclass(value):
         # The fields of a declaration are in its docstring.
         members = "" if issubclass(value, Declaration) else "\n   :members:"
+        if parts_of(value):
+            members += "\n   :inherited-members:"
         bare = "\n   :no-members:" if issubclass(value, Declaration) else ""
         return f".. autoclass:: {path}{members}{bare}\n"
     return f".. autofunction:: {path}\n"
+
+
+def parts_of(value: Any) -> list[type]:
+    """Base classes whose public members a user of the class calls; none where they are an interface to be
+    implemented, as of joints and drivers, or Python's own."""
+    if not inspect.isclass(value) or issubclass(value, (Declaration, Joint, Driver)):
+        return []
+    bases = value.__mro__[1:-1]
+    return list(bases) if all(base.__module__.startswith("articulon.") for base in bases) else []
 
 
 def _heading(text: str, line: str) -> str:

@@ -6,6 +6,7 @@ make one.
 
 from __future__ import annotations
 
+import difflib
 import math
 import numbers
 import os
@@ -31,6 +32,12 @@ MOST = 10**9
 """Maximum length of a list of numbers."""
 DEEPEST = 64
 """Maximum nesting depth of lists and tables."""
+
+
+def closest(name: str, names: Sequence[str]) -> str:
+    """Clause that suggests the closest valid name at the end of a message."""
+    close = difflib.get_close_matches(name[:100], names, n=1, cutoff=0.5)
+    return f"; did you mean '{close[0]}'?" if close else ""
 
 
 def shown(value: Any, width: int = 80) -> str:

@@ -87,6 +87,11 @@ def test_steps_chosen_by_their_error_are_refused_by_the_adjoint() -> None:
         ar.sensitivity(pendulum(), "kinetic_energy", "q", duration=0.1, rule="dormand-prince")
 
 
+def test_the_adjoint_without_a_step_does_not_ask_for_a_rule_that_it_refuses() -> None:
+    with pytest.raises(ar.CaseError, match=r"integrator.step: .*give a step with rk4"):
+        ar.sensitivity(pendulum(), "kinetic_energy", "q", duration=0.1, rule="rk4")
+
+
 @pytest.mark.parametrize(
     ("keys", "message"),
     [

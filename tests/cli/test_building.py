@@ -497,7 +497,7 @@ def test_a_page_opens_nothing_that_it_is_not_offered(page: Page, tmp_path: Path)
     elsewhere.write_text('secret = "of the system"')
     page.choose("case", str(elsewhere))
     page.button("Open")
-    page.says("is none of the cases that are offered here")
+    page.says("is not one of the cases in the list")
     assert "secret" not in page.document.toml
 
 

@@ -14,7 +14,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import typer
 from rich.console import Console
+from rich.text import Text
 from typer.testing import CliRunner, Result
 
 import articulon as ar
@@ -195,6 +197,19 @@ def test_version_and_help() -> None:
     for command in ("run", "cases", "cite", "compare", "report", "bench"):
         assert command in invoke("--help").stdout
         assert invoke(command, "--help").exit_code == 0
+
+
+def test_no_text_of_the_help_is_read_as_markup() -> None:
+    """Rich leaves out words in square brackets, and prints pictures for some between colons."""
+    texts = []
+    group: Any = typer.main.get_command(cli.app)
+    with group.make_context("articulon", [], resilient_parsing=True) as outer:
+        for name in group.list_commands(outer):
+            command = group.get_command(outer, name)
+            texts += [command.help, *(getattr(parameter, "help", None) for parameter in command.params)]
+    texts = [text for text in texts if text]
+    assert len(texts) > 50
+    assert [text for text in texts if Text.from_markup(text).plain != text] == []
 
 
 def test_help_says_where_results_go_by_default() -> None:

@@ -321,7 +321,7 @@ def undamped() -> Any:
         (
             lambda: attracted((0.0, 0.0, -1.0), 5.0),
             Canonical(step=0.1),
-            "follows the motion, as that of .error-controlled., leaves none; choose friction-implicit",
+            "follows the motion, as with .error-controlled., have none; choose friction-implicit",
         ),
     ],
 )

@@ -231,5 +231,5 @@ def test_other_forces_that_resist_speeds_are_refused_by_name() -> None:
     builder = ar.ModelBuilder("lj")
     builder.add_body("body", mass=1.0, inertia=1.0, joint=ar.Revolute())
     builder.add_force(Thickening(rotational=0.5))
-    with pytest.raises(ar.CaseError, match=r"integrator\.rule: .* does not know how 'thickening' resists speeds"):
+    with pytest.raises(ar.CaseError, match=r"integrator\.rule: .* does not know how 'thickening' depends on speeds"):
         ar.simulate(builder.build(), 1.0, rule="friction-implicit", step=0.1)

@@ -27,6 +27,17 @@ def test_every_public_name_is_in_the_manual() -> None:
     assert manual_reference.ungrouped() == []
 
 
+def test_members_of_base_classes_are_in_the_manual() -> None:
+    """A builder and a run consist of several classes; a reader looks for all methods in one place."""
+    page = manual_reference.python_page()
+    for name in ("ModelBuilder", "Run"):
+        entry = page.partition(f".. autoclass:: articulon.{name}\n")[2].partition(".. auto")[0]
+        assert ":inherited-members:" in entry, name
+    bases = manual_reference.parts_of(ar.ModelBuilder)
+    assert {"add_loop", "add_drive", "add_site", "add_particles"} <= {key for base in bases for key in vars(base)}
+    assert manual_reference.parts_of(ar.Revolute) == manual_reference.parts_of(ar.ModelError) == []
+
+
 def test_every_key_of_a_case_has_a_meaning() -> None:
     page = manual_reference.case_page()
     rows = ROW.findall(page)

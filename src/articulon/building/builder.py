@@ -245,7 +245,7 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         q, u
             Initial coordinates and speeds, concatenated in body order.
         names
-            One name each, or a prefix to which numbers are appended.
+            One name each, or a prefix: "link" gives "link-0", "link-1" and so on.
         mass
             One for all or one each [mass], shape () or (count,).
         com

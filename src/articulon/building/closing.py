@@ -1,11 +1,12 @@
 """Closes the loops of a state: positions by damped Gauss–Newton steps, speeds by one linear step, both minimal in the
-metric of the mass matrix."""
+metric of the mass matrix. Where such steps stall, positions are closed by steps minimal in the joints' own angles and
+lengths."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -30,6 +31,11 @@ ALLOWED = 1e-9
 ROUNDED = 1e-6
 """Factor on ALLOWED for the rounding of the largest speed of a model."""
 MOST_STEPS = 200
+"""Maximum number of trial states of one search."""
+PATIENCE = 40
+"""Number of trial states after which a search ends that has not halved its error."""
+STATIONARY = 0.1
+"""Cosine between the residuals and the changes that joints can make, below which joints cannot reduce the residuals."""
 NUDGES = 5
 """Number of attempts with small displacements for a mechanism that does not close."""
 NUDGE = 0.01
@@ -51,12 +57,15 @@ def close_loops(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -
     Returns
     -------
     q, u
-        The state moved by minimal steps in the metric of the mass matrix; unchanged without loops.
+        The state moved by minimal steps in the metric of the mass matrix; unchanged without loops. Where such steps do
+        not converge, as for long chains with light last links, coordinates are moved by steps that are minimal in
+        angles, and in lengths divided by the model's size.
 
     Raises
     ------
     ModelError
-        If the loops cannot be closed; the message names the loop with the largest error, and the error.
+        If the loops cannot be closed, or the search does not converge; the message says which, and names the loop with
+        the largest error, and the error.
     """
     check_model(model, "close_loops")
     q, u = vector(q, model.nq, "q").copy(), vector(u, model.nu, "u").copy()
@@ -206,19 +215,46 @@ def _whose(name: str, _: int) -> str:
 
 def close_positions(model: Model, q: np.ndarray, free: np.ndarray, time: float) -> tuple[np.ndarray, float]:
     """Coordinates that close the loops as far as the free ones allow, and the largest remaining error relative to the
-    model's size (Levenberg–Marquardt)."""
+    model's size.
+
+    Steps that are minimal in the metric of the mass matrix turn the last light links of a long chain far, beyond what
+    is linear, and stall. A second search from the same state then shares its steps among all joints.
+    """
+    reached = _search(model, q, free, time, by_mass=True)
+    if _error(model, reached.residual) > CLOSED:
+        other = _search(model, q, free & ~_modal(model), time, by_mass=False)
+        reached = min(reached, other, key=lambda found: _norm(model, found.residual))
+    return reached.q, _error(model, reached.residual)
+
+
+class _Reached(NamedTuple):
+    """The end of a search: coordinates, and the residuals there."""
+
+    q: np.ndarray
+    residual: np.ndarray
+
+
+def _search(model: Model, q: np.ndarray, free: np.ndarray, time: float, *, by_mass: bool) -> _Reached:
+    """Levenberg–Marquardt steps, minimal in the metric of the mass matrix or of angles and lengths.
+
+    Steps in the metric of the mass matrix must reduce the largest residual. Those of the second search must reduce the
+    sum of squares, so that it ends at a minimum where the loops cannot be closed.
+    """
+    measure = _error if by_mass else _norm
     scale = 1.0 / model.loops.size
     rest = np.zeros(model.nu)
     equations = loop_equations(model, q, rest, time)
-    error, damping = _error(model, equations.residual), 0.0
+    error, damping = measure(model, equations.residual), 0.0
+    halved, since = error, 0
     bound = bound_speeds(model)
     free = free & bound
     if not free.any():
-        return q, error
+        return _Reached(q, equations.residual)
+    lengths = _speed_lengths(model)[free]
     for _ in range(MOST_STEPS):
-        if error <= 1e-15:
+        if error <= 1e-15 or since >= PATIENCE:
             break
-        L = _root(model, q, bound, free)
+        L = _root(model, q, bound, free) if by_mass else np.diag(1.0 / lengths)
         J = scipy.linalg.solve_triangular(L, _jacobian(model, equations)[:, free].T, lower=True)
         U, s, V = np.linalg.svd(J, full_matrices=False)
         s2 = s[0] ** 2
@@ -237,14 +273,28 @@ def close_positions(model: Model, q: np.ndarray, free: np.ndarray, time: float) 
         if not np.isfinite(trial).all():
             break
         then = loop_equations(model, trial, rest, time)
-        if not _error(model, then.residual) < error:
+        since += 1
+        remaining = measure(model, then.residual)
+        if not remaining < error:
             if error <= CLOSED or damping > 1e6:
                 break
             damping = max(10.0 * damping, 1e-8)
             continue
-        q, equations, error = trial, then, _error(model, then.residual)
+        q, equations, error = trial, then, remaining
         damping = 0.1 * damping if damping > 1e-8 else 0.0
-    return q, error
+        if error <= 0.5 * halved:
+            halved, since = error, 0
+    return _Reached(q, equations.residual)
+
+
+def _speed_lengths(model: Model) -> np.ndarray:
+    """Unit of each speed, (nu,): the model's size for translations, and 1 for rotations and modes."""
+    units = np.ones(model.nu)
+    size = float(model.loops.size.max())
+    for k in model.head.tolist():
+        start = int(model.forest.u_start[model.link[k]])
+        units[start : start + model.joints[k].translations] = size
+    return units
 
 
 def close_speeds(
@@ -351,12 +401,25 @@ def _error(model: Model, residual: np.ndarray) -> float:
     return float(np.abs((1.0 / model.loops.size) * residual).max())
 
 
+def _norm(model: Model, residual: np.ndarray) -> float:
+    return float(np.linalg.norm((1.0 / model.loops.size) * residual))
+
+
 def _open(model: Model, q: np.ndarray, time: float) -> ModelError:
-    residual = loop_equations(model, q, np.zeros(model.nu), time).residual
-    row = int(np.argmax(np.abs((1.0 / model.loops.size) * residual)))
+    equations = loop_equations(model, q, np.zeros(model.nu), time)
+    residual = (1.0 / model.loops.size) * equations.residual
+    row = int(np.argmax(np.abs(residual)))
     what = "" if model.loops.kind[row] != TRANSLATION else f" {model.units.label('length')}".rstrip()
+    left = f"{abs(equations.residual[row]):.3g}{what}"
+    # Where the residuals are smallest, none of the changes that the joints can make points along them.
+    J = _jacobian(model, equations) * _speed_lengths(model)
+    change = float(np.linalg.norm(J.T @ residual))
+    if change > STATIONARY * float(np.linalg.norm(J, 2)) * float(np.linalg.norm(residual)):
+        return ModelError(
+            f"{model.loop_name(row)}: the search for closed loops did not converge; it ended with this one open by "
+            f"{left}, which the joints could still reduce. Start from coordinates closer to a closed configuration"
+        )
     return ModelError(
-        f"{model.loop_name(row)}: the loops cannot be closed; the best solution leaves this one open by "
-        f"{abs(residual[row]):.3g}{what}. Check the lengths and the positions of its two ends, or start from "
-        "coordinates closer to a closed configuration"
+        f"{model.loop_name(row)}: the loops cannot be closed; the best solution leaves this one open by {left}. Check "
+        "the lengths and the positions of its two ends, or start from coordinates closer to a closed configuration"
     )

@@ -31,7 +31,7 @@ class ConstraintBuilder(BodyRegister):
         name: str,
         *,
         joint: Joint,
-        child: Body | str | int | None,
+        child: Body | str | int | None = None,
         parent: Body | str | int | None = None,
         position: Any = ORIGIN,
         rotation: Any = IDENTITY,
@@ -48,7 +48,7 @@ class ConstraintBuilder(BodyRegister):
             Any joint that constrains: its frame is fixed in the parent, as for a body's own joint, and its moving side
             in the child.
         child, parent
-            Bodies that have been added, by handle or name; None is the ground.
+            Bodies that have been added, by handle or name; None, the default of both, is the ground.
         position, rotation
             Joint frame in the parent's frame: origin [length], shape (3,), and Euler parameters scalar first, shape
             (4,).

@@ -111,7 +111,7 @@ class GrainBuilder(NamedSiteBuilder):
         velocities, spins
             Velocities and angular velocities, world frame [velocity], [angle/time], shape (n, 3); by default zero.
         name
-            Prefix to which numbers are appended.
+            Prefix of the names: "grain" gives "grain-0", "grain-1" and so on.
         charge
             One charge for all or one each [charge].
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from articulon.errors import ModelError
-from articulon.inputs import shown
+from articulon.inputs import closest, shown
 from articulon.units import UnitSystem
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
@@ -46,7 +46,8 @@ class BodyRegister:
             return body.index
         if isinstance(body, str):
             if body not in self._index:
-                raise ModelError(f"{where}: there is no body '{body}' to be its {role}; add the {role} first")
+                hint = closest(body, self._names) or f"; add the {role} first"
+                raise ModelError(f"{where}: there is no body '{body}' to be its {role}{hint}")
             return self._index[body]
         if isinstance(body, (int, np.integer)) and not isinstance(body, bool) and 0 <= body < len(self._names):
             return int(body)

@@ -22,6 +22,11 @@ class NamedSiteBuilder(SiteBuilder):
     def add_atoms(self, atoms: Atoms) -> None:
         """Name sites that have been added as atoms; see ``Model.atoms``.
 
+        Parameters
+        ----------
+        atoms
+            The atoms, each on a site of this builder, with the torsions of bodies.
+
         Raises
         ------
         ModelError

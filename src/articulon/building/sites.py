@@ -182,7 +182,7 @@ class SiteBuilder(FlexibleBuilder):
         kind, group
             Kind and group of the sites, one for all or one each; see :meth:`add_site`.
         names
-            One name each, or a prefix to which numbers are appended; by default the kind.
+            One name each, or a prefix: "ion" gives "ion-0", "ion-1" and so on; by default the kind.
 
         Returns
         -------

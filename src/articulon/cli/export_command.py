@@ -69,7 +69,7 @@ def export(
     coordinates: Annotated[
         str | None,
         typer.Option(
-            "--coordinates", metavar="A,B", help="Coordinates for --csv: phi:A:TRP2,psi:* and so on; by default all."
+            "--coordinates", metavar="A,B", help="Coordinates for --csv: phi:C:TRP2,psi:* and so on; by default all."
         ),
     ] = None,
 ) -> None:

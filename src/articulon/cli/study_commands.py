@@ -122,7 +122,7 @@ def optimise(
     out: Folder = None,
     allow_code: AllowCode = False,
 ) -> None:
-    """Find parameters of a case for which its run meets the targets of the case's [optimise]."""
+    """Find parameters of a case for which its run meets the targets of the case's section optimise."""
     from articulon.cases import load_case
     from articulon.parameter_studies.optimising import optimise as optimise_case
     from articulon.parameter_studies.optimum_page import OPTIMAL_CASE, PAGE

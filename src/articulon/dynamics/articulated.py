@@ -80,7 +80,8 @@ def gathered_at(forest, mass, moment, inertia, R, wrench, ws, i, kept):
 
 @jit
 def carried_outward(forest, gravity, ws, i):
-    """Angular acceleration of link i and linear acceleration of its origin, at constant speeds of its joint."""
+    """Return the acceleration that link i would have if the speeds of its joint were constant: angular, and linear of
+    its origin, world axes. Gravity enters as an opposite acceleration of the ground."""
     p = forest.parent[i]
     aw, av = ZERO, (-gravity[0], -gravity[1], -gravity[2])
     if p >= 0:
@@ -91,7 +92,8 @@ def carried_outward(forest, gravity, ws, i):
 
 @jit
 def eliminate(forest, mass, moment, inertia, tau, wrench, ws, start, end):
-    """Inward pass: eliminates each joint and adds what is left of its link to the parent's slot."""
+    """Inward pass: eliminate each joint, and add the remaining articulated inertia and bias force to the parent's
+    slot."""
     eliminate_and_keep(forest, mass, moment, inertia, tau, wrench, ws, start, end, ws.gathered[:0])
 
 

@@ -107,7 +107,8 @@ def inverse_dynamics(
     """Generalised forces τ that produce the accelerations ``udot`` (Featherstone 2008, table 5.1).
 
     The model's own forces, added with ``add_force``, are ignored by default: only τ and what is given here act. With
-    ``forces=True`` they act as well, and τ is what must be added to them.
+    ``forces=True`` they act as well, and τ is what must be added to them. Forces of loops and drives are not included:
+    τ is that of the model with its loops cut.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ LOOPS = of_rule(
 )
 CANONICAL_LOOPS = of_rule(
     "works in canonical momenta, which are not defined for coordinates bound by loops or given motions",
-    "choose one of {stepping}, or leave out the loops and drives",
+    "choose friction-implicit, one of {stepping}, or leave out the loops and drives",
 )
 CANONICAL_SWINGS = of_rule(
     "works in momenta of Euler parameters, and a swing joint lacks the rotation that one of them belongs to",

@@ -1,4 +1,4 @@
-"""Data for the figures of a run: its arrays, its model, and the body that they follow."""
+"""Data for the figures of a report: the arrays and the model of a run, and the body whose motion the figures show."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def in_box(model: Model, places: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A run with its model and its core. Every number is in the units of the case."""
+    """Data of a run, with its model and its core, the body whose motion the figures show. All values are in the units
+    of the case."""
 
     case: Case
     """The case that was run."""
@@ -163,8 +164,8 @@ class View:
 
     @cached_property
     def core(self) -> int:
-        """Index of the body that the figures follow: the one of the stop condition, else the heaviest that can move
-        away, else the heaviest that moves."""
+        """Index of the body whose motion the figures show. This is the body of the stop condition, or without one the
+        heaviest body in a tree that is not bound to the ground, or without such trees the heaviest body that moves."""
         if self.case.run.stop is not None:
             return self.model.body(self.case.run.stop.body)
         forest, link = self.model.forest, self.model.link
@@ -189,7 +190,8 @@ class View:
 
     @cached_property
     def direction(self) -> np.ndarray | None:
-        """Unit vector of the advance that stops the run, shape (3,); None without such a condition."""
+        """Unit vector along which the stop condition measures the advance, shape (3,); None without a stop
+        condition."""
         stop = self.case.run.stop
         if stop is None:
             return None
@@ -213,8 +215,11 @@ class View:
 
     @property
     def potential_energy(self) -> np.ndarray | None:
-        """Energy of the conservative forces since the start [energy], shape (frames,); None without such forces, or if
-        others act or are scaled, so that the total energy is meaningless."""
+        """Change of the energy of the conservative forces since the start [energy], shape (frames,).
+
+        None if there are no conservative forces, or if scaled or non-conservative forces act, since the total energy
+        is then not conserved.
+        """
         names = [c for c in self.channels if f"work_{c}" in self.observables]
         kept = with_energy(self.observables, self.case.scaling.scales, without_energy(self.model))
         if not names or set(names) != set(kept):

@@ -13,7 +13,7 @@ import numpy as np
 from articulon.cases.case import Case
 from articulon.errors import CaseError
 from articulon.inputs import whole, word
-from articulon.integrate.rules import ESTIMATING
+from articulon.integrate.rules import ESTIMATING, EXPLICIT
 from articulon.model import Model
 from articulon.sensitivities.adjoint_run import by_adjoint
 from articulon.sensitivities.differentiable_models import DifferentiableRun, run_of
@@ -26,6 +26,11 @@ from articulon.sensitivities.tangent_run import by_tangent
 WHERE = "sensitivity"
 CHECKPOINTS = 100
 """Default for the largest number of states that are kept."""
+WITHOUT_STEP = (
+    f"{WHERE}: integrator.step: the adjoint is that of steps of a given length; give a step with rk4 or one of "
+    f"{', '.join(ESTIMATING)}, or choose method = 'forward' with one of the latter, which choose their steps by the "
+    "error estimate"
+)
 
 
 @dataclass(frozen=True)
@@ -141,6 +146,8 @@ def sensitivity(
     True
     """
     word(method, ("adjoint", "forward"), f"{WHERE}: unknown method", CaseError)
+    if isinstance(model, Model) and method == "adjoint" and (rule or "rk4") in EXPLICIT and options.get("step") is None:
+        raise CaseError(WITHOUT_STEP)
     run = run_of(
         model,
         WHERE,
@@ -175,11 +182,7 @@ def differentiated_run(
         derivatives = by_tangent(steps, *changes_by(found, run.model), of_q="q" in names, of_u="u" in names)
         return _result(steps, found, derivatives, derivatives.by_tables, 0)
     if run.integrator.step is None:
-        raise CaseError(
-            f"{WHERE}: integrator.step: the adjoint is that of steps of a given length, and the error estimate chooses "
-            f"those of this run; give a step with one of {', '.join(ESTIMATING)}, or with rk4, or choose method = "
-            "'forward'"
-        )
+        raise CaseError(WITHOUT_STEP)
     kept = CHECKPOINTS
     if checkpoints is not None:
         kept = whole(checkpoints, f"{WHERE}: checkpoints", least=1, error=CaseError)

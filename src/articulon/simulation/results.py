@@ -81,9 +81,9 @@ class Run:
 
     @cached_property
     def model(self) -> Model:
-        """The model that was simulated; built from the case if it is not known. Functions that the case names are
-        loaded only if they are allowed. Without them, their forces cannot be evaluated, and a case whose joints they
-        drive is rejected."""
+        """The model that was simulated. If it is not in memory, it is built from the case. Python functions that the
+        case names are loaded only if the case was opened with permission to run code. Without permission, their forces
+        cannot be evaluated, and a case that drives joints by such functions is rejected."""
         if self.memory is not None:
             return self.memory.model
         if self.case is None:
@@ -99,8 +99,8 @@ class Run:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """The figures of the run, as in ``summary.json``. For a run in memory they are computed on first access; if the
-        run is scaled, unscaled reference motion is computed for the verdict."""
+        """The results of the run, as in ``summary.json``. For a run in memory they are computed on first access. A
+        scaled run also needs a verdict, so the first access computes an unscaled reference motion for comparison."""
         return read_summary(self.folder) if self.memory is None else self.memory.summary(self)
 
     @cached_property
@@ -130,6 +130,11 @@ class Run:
 
         They are computed in double precision from the coordinates, whichever atoms the trajectory stores; molecules are
         whole. Raises ModelError for a model without atoms, and IndexError for a frame that does not exist.
+
+        Parameters
+        ----------
+        frame
+            Index of the frame; negative indices count from the end.
         """
         return atom_positions(self.model, self.q[frame])
 
@@ -138,7 +143,7 @@ class Run:
         """Positions of the model's atoms at all frames, world frame [length], shape (frames, atoms, 3); see
         :meth:`atoms_at`."""
         count = len(atoms_of(self.model, "run.atom_positions"))
-        check_size(len(self.q), 3 * NUMBER * count, "frames", "run.atom_positions", "take frame by frame: run.atoms_at")
+        check_size(len(self.q), 3 * NUMBER * count, "frames", "run.atom_positions", "use run.atoms_at for one frame")
         return np.array([self.atoms_at(k) for k in range(len(self.q))]).reshape(len(self.q), count, 3)
 
     @cached_property
@@ -202,7 +207,13 @@ class Run:
         return np.degrees(values) if degrees else np.array(values)
 
     def coordinate_unit(self, name: str) -> str:
-        """Return the unit of a coordinate, "rad" for an angle; raise ArticulonError for an unknown name."""
+        """Return the unit of a coordinate, "rad" for an angle; raise ArticulonError for an unknown name.
+
+        Parameters
+        ----------
+        name
+            Name of the coordinate, one of ``coordinate_names``.
+        """
         return self._named(name)[1]
 
     def _named(self, name: str) -> tuple[int, str]:
@@ -251,8 +262,8 @@ class Run:
 
     @property
     def notes(self) -> list[str]:
-        """Notes on the run: a shortened step, a threshold that was found, flexible bodies that were deformed beyond the
-        range of their modes or rotated too fast for them."""
+        """Messages about the run. They report a step that was shortened, a threshold that the run determined, and
+        flexible bodies that were deformed beyond the range of their modes or rotated too fast for their modes."""
         return list(self.summary.get("notes") or ()) if self.memory is None else self.memory.notes(self)
 
     @property
@@ -263,8 +274,8 @@ class Run:
 
     @property
     def state(self) -> State:
-        """The full state from which a run in memory continues: at its last frame, or where it was interrupted. Raises
-        ArticulonError for a run in a folder, whose checkpoint holds it."""
+        """The full state from which a run in memory continues, at its last frame or at its interruption. Raises
+        ArticulonError for a run in a folder, because its checkpoint holds the state."""
         return self._memory("state").state
 
     def _memory(self, what: str) -> Memory:

@@ -1,7 +1,6 @@
 """Shared parts of written-out models: joint names, axes, and conversion of model errors to case errors."""
 
-import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -44,12 +43,6 @@ def joint_of(joint: str, axis: Vector | None) -> Joint:
     if issubclass(kind, AxisJoint) and axis is not None:
         return kind(axis=tuple(float(a) for a in axis))
     return kind()
-
-
-def closest(name: str, names: Sequence[str]) -> str:
-    """Clause that suggests the closest valid name at the end of a message."""
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    return f"; did you mean '{close[0]}'?" if close else ""
 
 
 @contextmanager

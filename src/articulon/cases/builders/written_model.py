@@ -16,13 +16,13 @@ from articulon.cases.builders.explicit_joints import (
     Vector,
     as_case_error,
     axis_of,
-    closest,
     joint_of,
 )
 from articulon.cases.builders.explicit_loops import ExplicitDrive, ExplicitLoop
 from articulon.cases.builders.explicit_modes import AnyModes
 from articulon.declaration import BodyOrGround, Declaration, Dimension, Quantity, Whole
 from articulon.errors import CaseError
+from articulon.inputs import closest
 from articulon.model import body_checks
 from articulon.model.joints import BY_NAME
 from articulon.model.shapes import AnyShape, FileShape, Shape

@@ -1,7 +1,8 @@
-"""Forces on sites from a function of all their positions, such as one of another library.
+"""Forces on a set of sites that a function computes from all their positions, for example by another library.
 
-The rows of the table of such a term are scratch for its n sites: n positions, n forces, and a row whose first number is
-the energy. ``constants`` tell whether the virial is known (1, or NaN) and whether the forces sum to zero (1, or 0).
+The rows of the table are scratch memory for the n sites: n rows of positions, n rows of forces, and one row whose first
+number is the energy. ``constants[0]`` is 1 if the virial is known and NaN if not; ``constants[1]`` is 1 if the forces
+sum to zero and 0 if not.
 """
 
 from collections.abc import Callable
@@ -25,7 +26,7 @@ def library_term(
     balanced: bool = True,
     in_box: InBox | None = None,
 ) -> SumTerm:
-    """Return the forces on some sites as a term.
+    """Return the term of the forces that a function computes for a set of sites.
 
     Parameters
     ----------
@@ -85,8 +86,8 @@ def scatter_forces(table, particles):
 
 @jit
 def collect_measures(table, result):
-    """Add the energy, and the virial Σ F r, which is NaN in a periodic box. Positions are relative to the first site if
-    the forces sum to zero up to their error."""
+    """Add the energy and the virial Σ F r to ``result``. The virial is NaN if it is not known. If the forces sum to
+    zero up to their error, positions are taken relative to the first site."""
     rows = table.rows
     n, known, balanced = table.members.shape[0], table.constants[0], table.constants[1]
     result[ENERGY] += rows[2 * n, 0]
@@ -98,7 +99,8 @@ def collect_measures(table, result):
 
 
 def _address(function: Callable[..., None]) -> Any:
-    """Return the Python function as a C function of the address of the scratch and the number of sites."""
+    """Wrap the Python function as a C function, whose arguments are the address of the scratch memory and the number of
+    sites."""
 
     def call(time: float, address: int, n: int) -> None:
         rows = view(address, 6 * n + 3)

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 NEW = "new mechanism"
 """Menu entry that opens an empty case."""
 NO_CODE = (
-    '<div style="padding:0 0.8em;color:#868e96;font-size:0.8em">Code that a case names runs only in the case that the '
-    "command named, where it was allowed there; never in one that is opened here.</div>"
+    '<div style="padding:0 0.8em;color:#868e96;font-size:0.8em">Only the case with which the studio was started may '
+    "run Python code, and only if --allow-code was given. A case that is opened here never runs code.</div>"
 )
-"""Notice about permission to run code, which is given for one file."""
+"""Notice that the permission to run code holds for one case only."""
 MOST_FILES = 200
 """Largest number of files of a folder that are listed."""
 
@@ -57,7 +57,7 @@ class FileView:
         self._open = gui.add_button("Open")
         gui.add_html(NO_CODE)
 
-        # Names are read when the buttons are pressed, as other pages may change the fields later.
+        # The fields are read when a button is pressed, because other pages may change them later.
         follow(self._save, editor, lambda name: self._write(editor.document, name), lambda _: self._file.value)
         follow(self._open, editor, self._begin_open, lambda _: self._which.value)
 
@@ -77,7 +77,7 @@ class FileView:
     def _read(self, name: str) -> None:
         # A page may send any text as its choice, including the path of any file.
         if name not in self._offered():
-            raise CaseError(f"{clipped(name)}: is none of the cases that are offered here; choose one from the list")
+            raise CaseError(f"{clipped(name)}: is not one of the cases in the list; choose one from the list")
         if name == NEW:
             document = CaseDocument.new()
             document.confine(self._editor.folder, trusted=False)
@@ -98,7 +98,7 @@ class FileView:
         except CaseError as error:
             if over or not file.is_file():
                 raise
-            question = f"{file.name} stays as it is"
+            question = f"Overwrite {file.name}?"
             self._editor.ask(question, [str(error)], "write over it", lambda: self._write(document, name, over=True))
             return
         if document is self._editor.document:
@@ -112,8 +112,11 @@ class FileView:
 
 
 def inside(folder: Path, name: str, *, reads: bool = False) -> Path:
-    """Return the path of a case in a folder, with ``.toml`` added if it lacks that suffix, or of a robot description to
-    be read; raises CaseError for a path outside the folder, also by way of a link."""
+    """Return the path of a case in a folder.
+
+    The suffix ``.toml`` is added if it is missing, except for a robot description that is to be read. Raises CaseError
+    for a path outside the folder, also if a symbolic link leads there.
+    """
     name = name.strip()
     if not name:
         raise CaseError("the case needs a name for its file")
