@@ -66,7 +66,8 @@ class ConjugatedNanoparticle(BaseBuilder):
             if name not in self.spheres:
                 raise ValueError(f"chain names the sphere '{name}', which spheres does not define")
         if len(set(self.chain)) != len(self.chain):
-            raise ValueError("chain names a sphere twice")
+            twice = next(name for k, name in enumerate(self.chain) if name in self.chain[:k])
+            raise ValueError(f"chain names '{twice}' twice: name each sphere once; repeat its data under another name")
         return self
 
     def populate(self, builder: ModelBuilder) -> None:

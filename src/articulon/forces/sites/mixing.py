@@ -45,6 +45,8 @@ def mixed(rule: Mixing, one: LennardJonesKind, two: LennardJonesKind) -> tuple[f
     return epsilon, 0.5 * (s + t)
 
 
+NO_FORCE = "with a strength of zero (depth, epsilon, or A, B and C) if they exert no force on each other"
+"""What to give for pairs of kinds that do not interact, in messages."""
 Groups = tuple[tuple[int, int], ...] | None
 """Pairs of groups of sites that interact, by indices; None for all."""
 
@@ -145,9 +147,10 @@ def pair_parameters(
             if kind not in by_kind:
                 raise ModelError(
                     f"{where}: {kinds[a]} and {kinds[b]} interact without parameters; give those of kind '{kind}' in "
-                    f"{where}.parameters, or those of the pair in {where}.{pairs_key}"
+                    f"{where}.parameters, or those of the pair in {where}.{pairs_key}, {NO_FORCE}"
                     if by_kind
-                    else f"{where}.{pairs_key}: {kinds[a]} and {kinds[b]} interact without parameters; give them here"
+                    else f"{where}.{pairs_key}: {kinds[a]} and {kinds[b]} interact without parameters; give them here, "
+                    f"{NO_FORCE}"
                 )
         found[a, b] = mix(by_kind[kinds[a]], by_kind[kinds[b]])
     if not found:

@@ -21,7 +21,7 @@ class MorseKind(Declaration):
     """Morse parameters of one kind."""
 
     depth: Annotated[Quantity, Dimension("energy", minimum=0)]
-    """Depth D of the well [energy]."""
+    """Depth D of the well [energy]; 0 for a pair that does not interact."""
     width: Annotated[Quantity, Dimension("wavenumber", minimum=0, exclusive=True)]
     """a, the inverse width of the well [1/length]."""
     distance: Annotated[Quantity, Dimension("length", minimum=0)]
