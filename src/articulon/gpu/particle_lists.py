@@ -200,8 +200,8 @@ class NeighbourLists:
 
 
 def told_apart(argument: Any) -> Any:
-    """Return a key of a kernel's argument, for dictionaries: address and shape of an array, a number itself, and a constant for
-    the particles, which are never replaced."""
+    """Return a key of a kernel's argument, for dictionaries: address and shape of an array, a number itself, and a
+    constant for the particles, which are never replaced."""
     if hasattr(argument, "ptr"):
         return argument.ptr, argument.shape
     if isinstance(argument, int | float):
