@@ -453,7 +453,7 @@ def test_the_example_of_the_documentation_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict = {}
     exec(re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0], names)
-    assert len(names["trpzip2"]) == 220 and len(names["articulation"].torsions) == 55
+    assert len(names["strand"]) == 220 and len(names["articulation"].torsions) == 55
     assert sorted(set(names["names"]))[-2:] == ["phi", "psi"]
     moved = np.linalg.norm(
         read_structure("turned.pdb", accept=["clashes"]).positions - names["structure"].positions, axis=1

@@ -508,7 +508,7 @@ def test_a_case_that_is_opened_on_the_page_has_no_consent_and_names_no_file_else
     document.allow_code = True
     page = Page(document, tmp_path / "open")
     try:
-        page.says("never in one that is opened here")
+        page.says("A case that is opened here never runs code")
         page.choose("case", "other.toml")
         page.button("Open")
         page.until(lambda: page.document is not document)
