@@ -25,7 +25,7 @@ from articulon.sensitivities.parameters import parameter_of
 from articulon.sensitivities.table_gradients import differentiated, in_one
 from tests.support.flexible_models import FlexibleCase, looped_model
 from tests.support.flexible_runs import flexible_run
-from tests.support.run_derivatives import fourth_order, weighed
+from tests.support.run_derivatives import check_methods_and_checkpoints, fourth_order, weighed
 
 pytestmark = pytest.mark.filterwarnings("ignore:simulate. body .* rotates at up to")
 
@@ -92,14 +92,7 @@ def test_the_adjoint_with_modes_is_the_forward_method_for_any_number_of_checkpoi
     _, objective = weighed(model, 1)
     names = [*names_of(model), "scaling.a2"]
     run: dict[str, Any] = {"duration": DURATION, "rule": rule, "step": 0.01, "scaling": ar.scaling.Constant(a2=0.7)}
-    adjoint = ar.sensitivity(model, objective, names, **run)
-    forward = ar.sensitivity(model, objective, names, "forward", **run)
-    few = ar.sensitivity(model, objective, names, checkpoints=3, **run)
-    assert forward.value == pytest.approx(adjoint.value, rel=1e-13)
-    for name in names:
-        size = 1.0 + np.abs(forward.gradient[name]).max()
-        assert np.abs(np.subtract(adjoint.gradient[name], forward.gradient[name])).max() <= 1e-12 * size, name
-        assert np.array_equal(few.gradient[name], adjoint.gradient[name]), name
+    check_methods_and_checkpoints(model, objective, names, **run)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -22,7 +22,7 @@ from articulon.sensitivities.parameters import parameter_of
 from tests.support.loop_models import FourBar, add_loops, bricard
 from tests.support.looped_models import looped_model as uncached_model
 from tests.support.random_models import builder_of
-from tests.support.run_derivatives import fourth_order, weighed
+from tests.support.run_derivatives import check_methods_and_checkpoints, fourth_order, weighed
 
 STEP, BOUND = 2e-4, 2e-9
 DURATION = 0.1
@@ -88,14 +88,7 @@ def test_the_adjoint_with_loops_is_the_forward_method_for_any_number_of_checkpoi
     names += ["bodies.body-4.position", "bodies.body-2.rotation", "bodies.body-5.mass", "bodies.body-3.com"]
     names += ["scaling.a2"]
     run: dict[str, Any] = {"duration": DURATION, "rule": rule, "step": 0.01, "scaling": ar.scaling.Constant(a2=0.7)}
-    adjoint = ar.sensitivity(model, objective, names, **run)
-    forward = ar.sensitivity(model, objective, names, "forward", **run)
-    few = ar.sensitivity(model, objective, names, checkpoints=3, **run)
-    assert forward.value == pytest.approx(adjoint.value, rel=1e-13)
-    for name in names:
-        size = 1.0 + np.abs(forward.gradient[name]).max()
-        assert np.abs(np.subtract(adjoint.gradient[name], forward.gradient[name])).max() <= 1e-12 * size, name
-        assert np.array_equal(few.gradient[name], adjoint.gradient[name]), name
+    check_methods_and_checkpoints(model, objective, names, **run)
 
 
 def test_steps_chosen_by_their_error_have_derivatives_forward_with_loops() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 import articulon as ar
 
@@ -21,3 +22,16 @@ def weighed(model: ar.Model, seed: int) -> tuple[np.ndarray, Callable[..., Any]]
     weights = np.random.default_rng([seed, 3]).normal(size=model.nq + model.nu)
     of_q, of_u = weights[: model.nq], weights[model.nq :]
     return weights, lambda q, u: (of_q @ q + of_u @ u, of_q, of_u)
+
+
+def check_methods_and_checkpoints(model: ar.Model, objective: Any, names: list[str], **run: Any) -> None:
+    """The adjoint is the forward method to 1e-12 of the size of a derivative, and has the same bits with three
+    checkpoints as with the usual number."""
+    adjoint = ar.sensitivity(model, objective, names, **run)
+    forward = ar.sensitivity(model, objective, names, "forward", **run)
+    few = ar.sensitivity(model, objective, names, checkpoints=3, **run)
+    assert forward.value == pytest.approx(adjoint.value, rel=1e-13)
+    for name in names:
+        size = 1.0 + np.abs(forward.gradient[name]).max()
+        assert np.abs(np.subtract(adjoint.gradient[name], forward.gradient[name])).max() <= 1e-12 * size, name
+        assert np.array_equal(few.gradient[name], adjoint.gradient[name]), name
