@@ -25,7 +25,7 @@ from articulon.sensitivities.parameters import parameter_of
 from articulon.sensitivities.table_gradients import differentiated, in_one
 from tests.support.flexible_models import FlexibleCase, looped_model
 from tests.support.flexible_runs import flexible_run
-from tests.support.run_derivatives import check_methods_and_checkpoints, fourth_order, weighed
+from tests.support.run_derivatives import agree_to, check_methods_and_checkpoints, fourth_order, weighed
 
 pytestmark = pytest.mark.filterwarnings("ignore:simulate. body .* rotates at up to")
 
@@ -35,11 +35,8 @@ RUN: dict[str, Any] = {"rule": "rk4", "step": 0.02}
 SEEDS = range(6)
 
 model_of = cache(flexible_run)
+agree = partial(agree_to, bound=BOUND)
 difference = partial(fourth_order, step=STEP)
-
-
-def agree(found: Any, expected: Any, bound: float = BOUND) -> bool:
-    return bool(np.abs(np.subtract(found, expected)).max() <= bound * (1.0 + np.abs(expected).max()))
 
 
 def names_of(model: ar.Model) -> list[str]:

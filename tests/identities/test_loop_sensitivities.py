@@ -22,7 +22,7 @@ from articulon.sensitivities.parameters import parameter_of
 from tests.support.loop_models import FourBar, add_loops, bricard
 from tests.support.looped_models import looped_model as uncached_model
 from tests.support.random_models import builder_of
-from tests.support.run_derivatives import check_methods_and_checkpoints, fourth_order, weighed
+from tests.support.run_derivatives import agree_to, check_methods_and_checkpoints, fourth_order, weighed
 
 STEP, BOUND = 2e-4, 2e-9
 DURATION = 0.1
@@ -31,6 +31,7 @@ RUN: dict[str, Any] = {"rule": "rk4", "step": 0.02}
 looped_model = cache(uncached_model)
 
 
+agree = partial(agree_to, bound=BOUND)
 difference = partial(fourth_order, step=STEP)
 
 
@@ -50,10 +51,6 @@ def along(model: ar.Model, name: str, seed: int, flat: bool = False) -> tuple[np
     if flat:
         way[2] = 0.0
     return way, lambda h: changed(parameter.numbers + h * way)
-
-
-def agree(found: Any, expected: Any, bound: float = BOUND) -> bool:
-    return bool(np.abs(np.subtract(found, expected)).max() <= bound * (1.0 + np.abs(expected).max()))
 
 
 @pytest.mark.parametrize(("seed", "rotors"), [(0, False), (2, False), (0, True)])
@@ -99,7 +96,7 @@ def test_steps_chosen_by_their_error_have_derivatives_forward_with_loops() -> No
     chosen = ar.sensitivity(model, objective, names, "forward", rtol=1e-11, atol=1e-12, **run)
     given = ar.sensitivity(model, objective, names, step=0.0025, **run)
     for name in names:
-        assert agree(chosen.gradient[name], given.gradient[name], 1e-8), name
+        assert agree(chosen.gradient[name], given.gradient[name], bound=1e-8), name
 
 
 def overconstrained(which: str) -> ar.Model:
@@ -126,7 +123,7 @@ def test_loops_that_hold_more_than_they_need_have_derivatives_along_their_motion
     found = ar.sensitivity(model, objective, names, duration=DURATION, **run)
     forward = ar.sensitivity(model, objective, names, "forward", duration=DURATION, **run)
     for name in names:
-        assert agree(found.gradient[name], forward.gradient[name], 1e-11), name
+        assert agree(found.gradient[name], forward.gradient[name], bound=1e-11), name
     _, sizes, rows = np.linalg.svd(ar.loop_jacobian(model, model.q0))
     for e in rows[(sizes > 1e-9).sum() :]:
         assert agree(found.gradient["q"] @ e, difference(lambda h, e=e: again(weights, model, dq=h * e, **run)))
@@ -153,17 +150,17 @@ def test_the_time_at_which_a_mechanism_has_come_so_far_has_derivatives() -> None
         adjoint = ar.sensitivity(model, objective, names, **run)
         forward = ar.sensitivity(model, objective, names, "forward", **run)
         for name in names:
-            assert agree(adjoint.gradient[name], forward.gradient[name], 1e-10), name
+            assert agree(adjoint.gradient[name], forward.gradient[name], bound=1e-10), name
 
         def of(model: ar.Model, dq: Any = 0.0, objective: str = objective) -> float:
             q, u = ar.close_loops(model, moved(model, model.q0, dq + np.zeros(model.nu)), model.u0)
             return ar.sensitivity(replace(model, q0=q, u0=u), objective, "u", **run).value
 
-        assert agree(adjoint.gradient["q"] @ way_of_q, difference(lambda h, of=of: of(model, h * way_of_q)), 1e-8)
+        assert agree(adjoint.gradient["q"] @ way_of_q, difference(lambda h, of=of: of(model, h * way_of_q)), bound=1e-8)
         for name in ("bodies.rocker.mass", "bodies.coupler.position"):
             way, changed = along(model, name, 2, flat=name.endswith("position"))
             expected = difference(lambda h, of=of, changed=changed: of(changed(h)))
-            assert agree(np.sum(adjoint.gradient[name] * way), expected, 1e-8), (objective, name)
+            assert agree(np.sum(adjoint.gradient[name] * way), expected, bound=1e-8), (objective, name)
 
 
 def test_an_angle_that_a_function_gives_has_the_closed_form() -> None:

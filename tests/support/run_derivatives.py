@@ -24,6 +24,11 @@ def weighed(model: ar.Model, seed: int) -> tuple[np.ndarray, Callable[..., Any]]
     return weights, lambda q, u: (of_q @ q + of_u @ u, of_q, of_u)
 
 
+def agree_to(found: Any, expected: Any, bound: float) -> bool:
+    """Whether numbers agree to a fraction of their size, or of 1 if they are small."""
+    return bool(np.abs(np.subtract(found, expected)).max() <= bound * (1.0 + np.abs(expected).max()))
+
+
 def check_methods_and_checkpoints(model: ar.Model, objective: Any, names: list[str], **run: Any) -> None:
     """The adjoint is the forward method to 1e-12 of the size of a derivative, and has the same bits with three
     checkpoints as with the usual number."""
