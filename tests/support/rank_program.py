@@ -5,7 +5,10 @@ It runs a small melt from the state that the folder holds and writes what it has
 
 from __future__ import annotations
 
+import faulthandler
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from articulon.forces.sites.lammps_instance import Instance
 from articulon.forces.sites.lammps_ranks import world
 from articulon.integrate.shared_beads import SharedBeadDriver
 from articulon.model.state import POTENTIAL, THERMOSTAT
+from articulon.simulation.chunks import Chunks
 
 CHAINS, BEADS, STEP, STEPS = 6, 8, 0.005, 200
 RULE: dict[str, Any] = {"rule": "friction-implicit", "drift": "geodesic", "step": STEP}
@@ -52,6 +56,19 @@ def counted(steps: list[int]) -> None:
     SharedBeadDriver._take_together = take_counted  # type: ignore[method-assign]
 
 
+@contextmanager
+def uneven_chunks(rank: int) -> Iterator[None]:
+    """Gives each rank chunks of another length, as the clock does."""
+    took = Chunks.took
+
+    def took_as_rank(chunks: Chunks, steps: int, seconds: float) -> None:
+        chunks.steps = 3 + 2 * rank
+
+    Chunks.took = took_as_rank  # type: ignore[method-assign]
+    yield
+    Chunks.took = took  # type: ignore[method-assign]
+
+
 def refusal(action: Any) -> str:
     """What an action is refused with, nothing where it is not."""
     try:
@@ -69,6 +86,8 @@ def main(folder: Path) -> None:
     shared = [0, 0]
     counted(shared)
     results: dict[str, Any] = {"size": ranks.size, **found(model, q, u), **stirred(model, q, u)}
+    with uneven_chunks(ranks.rank):
+        results["uneven"] = found(model, q, u)["q"]
     results["shared_steps"], results["own_beads"] = shared
     results["again"] = found(model, q, u, 40)["q"]
     results["once_more"] = found(model, q, u, 40)["q"]
@@ -87,4 +106,5 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    faulthandler.dump_traceback_later(250, exit=True)
     main(Path(sys.argv[1]))

@@ -14,7 +14,7 @@ from articulon.integrate.bead_driver import BeadDriver, Programs
 from articulon.integrate.bead_lanes import fill_shared_beads, give_own_places
 from articulon.integrate.bead_tables import beads_of
 from articulon.integrate.problem import Problem
-from articulon.integrate.status import DIVERGED, REACHED
+from articulon.integrate.status import DIVERGED, PAUSED, REACHED
 from articulon.model import Model, State
 from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
 from articulon.passes import Program, compile_passes
@@ -70,16 +70,23 @@ class SharedBeadDriver(BeadDriver):
         programs = (*self.own_steps, self.gives_places)
         compile_passes(one for program in programs for one in program.passes)
 
+    def go(self, state: State, until: float, steps: int) -> int:
+        """See :class:`Driver`."""
+        status = super().go(state, until, steps)
+        # All ranks may have taken fewer steps than this one asked for.
+        return PAUSED if status == REACHED and self.steps_until(state, until) > 0 else status
+
     def chunk(self, state: State, steps: int) -> int:
-        """See :class:`ArrayDriver`."""
+        """See :class:`ArrayDriver`: take as many steps as all ranks have asked for, at least one."""
         # A run that may stop in any step needs all coordinates there, so every rank moves all trees.
         before = np.concatenate([state.time, state.q, state.u, state.rule.history])
-        if self.stop.link[0] >= 0 or not self.ranks.all_begin(before):
+        shared = 0 if self.stop.link[0] >= 0 else self.ranks.steps_together(before, steps)
+        if not shared:
             return super().chunk(state, steps)
         if self.bound_to is not state:
             self._bind(state)
         try:
-            return self._take_together(state, steps)
+            return self._take_together(state, shared)
         except ArticulonError:
             raise  # agreed among all ranks
         except BaseException as error:

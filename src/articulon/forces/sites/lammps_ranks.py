@@ -151,14 +151,18 @@ class Ranks:
             instance.evaluate_here(given.places, given.listed_at, result, measures)
         return known
 
-    def all_begin(self, numbers: np.ndarray) -> bool:
-        """Return whether all ranks are about to take steps from rank 0's state, so that they can share them until
-        ``alike`` is reset: False if other ranks are serving rank 0.
+    def steps_together(self, numbers: np.ndarray, steps: int) -> int:
+        """Return how many steps all ranks share, beginning from rank 0's state: the smallest number that any of them is
+        about to take, or 0 if some only serve rank 0. If it is positive, ``alike`` is set, and the caller resets it.
+
+        Ranks choose the lengths of their chunks by the clock, so these differ.
 
         Parameters
         ----------
         numbers
             Numbers of the state.
+        steps
+            Number of steps that this rank is about to take.
 
         Raises
         ------
@@ -166,15 +170,16 @@ class Ranks:
             As :meth:`together` does.
         """
         if self.size == 1:
-            return False
+            return 0
         given = np.resize(np.append(numbers, [0.0, 0.0]), (3, -(-numbers.size // 3)))
         self._with_all(Call(BEGIN, 0, given.shape[1], due=True), Given(given))
-        self.alike = self._agree(True)
-        return self.alike
+        shared = self._least(steps)
+        self.alike = shared > 0
+        return shared
 
-    def _agree(self, own: bool) -> bool:
-        """Whether all ranks agree."""
-        return bool(self.of_each(np.array([float(own)])).all())
+    def _least(self, own: int) -> int:
+        """Smallest number of all ranks."""
+        return int(self.of_each(np.array([own])).min())
 
     def serve(self, make: Callable[[int, Any], Evaluates]) -> None:
         """Do this rank's part of everything that rank 0 requests, until rank 0 ends."""
@@ -225,7 +230,7 @@ class Ranks:
             self.served.append(make(call.number, given.plan))
             self.instances[call.number] = self.served[-1]
         elif call.what == BEGIN:
-            self._agree(False)
+            self._least(0)
         elif call.what == EVALUATE and given.places is not None:
             instance = self.instances.get(call.number)
             if instance is None:

@@ -20,7 +20,7 @@ NEW = "new mechanism"
 """Menu entry that opens an empty case."""
 NO_CODE = (
     '<div style="padding:0 0.8em;color:#868e96;font-size:0.8em">Only the case with which the studio was started may '
-    "run Python code, and only if --allow-code was given. A case that is opened here never runs code.</div>"
+    "run Python code, and only if it was allowed to at the start. A case that is opened here never runs code.</div>"
 )
 """Notice that the permission to run code holds for one case only."""
 MOST_FILES = 200
