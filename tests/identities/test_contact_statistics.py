@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.errors import CaseError, ModelError
+from articulon.errors import ArticulonError, CaseError, ModelError
 from articulon.simulation.checks.grain_checks import DrumAngleCheck, HeapAngleCheck, PackingFractionCheck
 from articulon.simulation.contact_start import check_overlaps
 from articulon.simulation.contact_statistics import ContactRecords, contact_counts, contact_stress
@@ -110,6 +110,48 @@ def test_tilt_of_half_a_disc() -> None:
     places = np.stack([x, np.zeros_like(x), z], axis=1) + [3.0, 0.0, 1.0]
     check = DrumAngleCheck(kind="drum-angle", centre=(3.0, 0.0, 1.0), reference=0.0, tolerance=1.0)
     assert np.degrees(check.measured(places, np.ones(len(x)))) == pytest.approx(25.0, abs=1e-10)
+
+
+def at_rest(places: np.ndarray, radius: float = 0.5) -> ar.Run:
+    """A run in which grains stand still, without forces."""
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_grains(places, radius, density=2500.0)
+    return ar.simulate(builder.build(), 1.0, frames=4)
+
+
+@pytest.mark.parametrize("along", ["x", "y"])
+def test_angle_of_a_heap_over_a_run(along: str) -> None:
+    """Spheres in a row down a slope: their envelope is a line, off by s²/(8 R) between two that are s apart."""
+    way = np.arange(0.0, 20.0, 0.1)
+    places = np.stack([way, 0.0 * way, 3.0 + (20.0 - way) * np.tan(np.radians(30.0))], axis=1)
+    run = at_rest(places if along == "x" else places[:, [1, 0, 2]])
+    found = ar.analysis.heap_angle(run, along=along, floor="3 m", skip=0.4)
+    assert found.times == pytest.approx(run.times[2:]) and np.degrees(found.values) == pytest.approx(30.0, abs=0.1)
+    # With the floor at zero, the line through 0.2 to 0.8 of the height is the same one.
+    assert np.degrees(ar.analysis.heap_angle(run, along=along).values) == pytest.approx(30.0, abs=0.1)
+
+
+@pytest.mark.parametrize("axis", ["x", "y"])
+def test_angle_of_a_drum_over_a_run(axis: str) -> None:
+    """Of two spheres whose middle is 25 degrees from below the axis."""
+    turn, across = np.radians(25.0), 1 - "xy".index(axis)
+    places = np.zeros((2, 3))
+    places[:, across], places[:, 2] = 3.0 + np.sin(turn) * np.array([1.0, 3.0]), 1.0 - 2.0 * np.cos(turn)
+    run = at_rest(places)
+    centre = np.where(np.arange(3) == across, 3.0, 0.0) + [0.0, 0.0, 1.0]
+    found = ar.analysis.drum_angle(run, centre, axis)
+    assert np.degrees(found.values) == pytest.approx(np.full(5, 25.0), abs=1e-9)
+
+
+def test_angles_need_spheres_and_a_known_axis() -> None:
+    """The message names the argument."""
+    with pytest.raises(ArticulonError, match=r"heap_angle: along: expected one of 'x', 'y', got 'z'"):
+        ar.analysis.heap_angle(at_rest(np.zeros((1, 3))), along="z")  # type: ignore[arg-type]
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("ball", joint=ar.Free(), mass=1.0, inertia=1.0)
+    run = ar.simulate(builder.build(), 1.0, frames=2)
+    with pytest.raises(ArticulonError, match=r"drum_angle: no body of this run carries contact spheres"):
+        ar.analysis.drum_angle(run)
 
 
 def test_spheres_that_overlap_too_deeply_are_named() -> None:

@@ -10,7 +10,20 @@ import numpy as np
 
 import articulon as ar
 from articulon import molecules
-from validation.faulty.models import chain, fluid, fresh, gas, kept, looped, molecular_run, ring, small_run, state, tree
+from validation.faulty.models import (
+    chain,
+    fluid,
+    fresh,
+    gas,
+    grain_run,
+    kept,
+    looped,
+    molecular_run,
+    ring,
+    small_run,
+    state,
+    tree,
+)
 
 
 @dataclass(frozen=True)
@@ -483,6 +496,13 @@ def calls() -> dict[str, Call]:
         "analysis.isokinetic_spread": Call(
             ar.analysis.isokinetic_spread,
             lambda: {"run": small_run(), "derivative_gain": 1.0, "mass": 1.0, "skip": 0.2},
+        ),
+        "analysis.heap_angle": Call(
+            ar.analysis.heap_angle, lambda: {"run": grain_run(), "along": "x", "floor": 0.0, "skip": 0.2}
+        ),
+        "analysis.drum_angle": Call(
+            ar.analysis.drum_angle,
+            lambda: {"run": grain_run(), "centre": (0.0, 0.0, 1.0), "axis": "y", "skip": 0.2},
         ),
         "analysis.contacts": Call(ar.analysis.contacts, lambda: {"run": small_run()}),
         "analysis.load_for_analysis": Call(

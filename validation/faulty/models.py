@@ -49,6 +49,15 @@ def gas() -> ar.Model:
 
 
 @cache
+def grain_run() -> ar.Run:
+    """Three grains that fall, in memory."""
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_grains([[0, 0, 0.01], [0.03, 0, 0.01], [0.01, 0, 0.03]], 0.01, density=2500.0)
+    builder.add_force(ar.forces.Gravity(acceleration=(0, 0, -9.81)))
+    return ar.simulate(builder.build(), 0.01, frames=5)
+
+
+@cache
 def small_run() -> ar.Run:
     """A short run of particles, whose folder goes when the process ends."""
     folder = kept()

@@ -18,6 +18,7 @@ from articulon.analysis.expected_temperatures import (
     isokinetic_spread,
     temperature_spread,
 )
+from articulon.analysis.granular_slopes import drum_angle, heap_angle
 from articulon.analysis.molecular_clusters import clusters, write_clusters
 from articulon.analysis.molecular_results import MoleculeAnalysis, analyse_molecules
 from articulon.analysis.molecular_runs import Series
@@ -87,7 +88,9 @@ __all__ = [
     "configurational_temperature",
     "contact_scales",
     "contacts",
+    "drum_angle",
     "end_to_end_distance",
+    "heap_angle",
     "hydrogen_bonds",
     "isokinetic_spread",
     "load_for_analysis",

@@ -6,17 +6,12 @@ from typing import Annotated, Literal
 import numpy as np
 
 from articulon.declaration import Dimension, Quantity
-from articulon.dynamics import body_poses
 from articulon.errors import CaseError
-from articulon.forces.contact.sphere_motion import sphere_centres
 from articulon.model import Model
 from articulon.simulation.checks.check_base import Frames, ValueCheck
+from articulon.simulation.grain_surfaces import filling_tilt, has_spheres, heap_slope, over_frames
 
 _Place = tuple[Quantity, Quantity, Quantity]
-UPPER, LOWER = 0.8, 0.2
-"""The slope of a heap is fitted between these fractions of its height: the top is rounded and the foot runs out."""
-MESH = 0.5
-"""Spacing of the grid on which the surface of a heap is sampled, in mean radii."""
 SLICES = 32
 """Quadrature points of a ball that a box cuts."""
 
@@ -26,8 +21,8 @@ class SpheresCheck(ValueCheck):
 
     def dimension(self, model: Model, observables: Mapping[str, str], where: str) -> str:
         """See :class:`ValueCheck`."""
-        if not (model.sites.radius > 0.0).any():
-            raise CaseError(f"{where}: the model has no contact spheres")
+        if not has_spheres(model):
+            raise CaseError(f"{where}: no body of the model carries contact spheres")
         return self.of()
 
     def of(self) -> str:
@@ -36,10 +31,7 @@ class SpheresCheck(ValueCheck):
 
     def series(self, frames: Frames) -> np.ndarray:
         """See :class:`ValueCheck`."""
-        sites = frames.model.sites
-        spheres = np.flatnonzero((sites.radius > 0.0) & (sites.body >= 0))
-        centres = (sphere_centres(frames.model, *body_poses(frames.model, q))[spheres] for q in frames.q)
-        return np.array([self.measured(places, sites.radius[spheres]) for places in centres])
+        return over_frames(frames.model, frames.q, self.measured)
 
     def measured(self, places: np.ndarray, radii: np.ndarray) -> float:
         """Compute the quantity for spheres with these centres (n, 3) and radii (n,)."""
@@ -63,46 +55,21 @@ class HeapAngleCheck(SpheresCheck):
 
     def measured(self, places: np.ndarray, radii: np.ndarray) -> float:
         """See :class:`SpheresCheck`."""
-        along = "xy".index(self.along)
-        step = MESH * float(radii.mean())
-        height = _surface(places - [0.0, 0.0, float(self.floor)], radii, step).mean(axis=1 - along)
-        peak = int(np.argmax(height))
-        # In a heap with two sides, take the longer one.
-        side = slice(peak, None) if height.size - peak > peak else slice(None, peak + 1)
-        x, z = step * np.arange(height.size)[side], height[side]
-        sloping = (z < UPPER * height[peak]) & (z > LOWER * height[peak])
-        if sloping.sum() < 2:
-            sloping = z > 0.0
-        if sloping.sum() < 2:
-            return float("nan")
-        return float(np.arctan(abs(np.polyfit(x[sloping], z[sloping], 1)[0])))
+        return heap_slope(places, radii, "xy".index(self.along), float(self.floor))
 
     def name(self) -> str:
         """See :class:`ValueCheck`."""
         return "slope of the heap"
 
 
-def _surface(places: np.ndarray, radii: np.ndarray, step: float) -> np.ndarray:
-    """Height of the highest sphere above each point of a square grid over the spheres, 0 where there is none or it lies
-    below 0 [length], shape (along x, along y)."""
-    cell = (places[:, :2] - places[:, :2].min(axis=0)) / step
-    nearest = np.rint(cell).astype(np.int64)
-    result = np.zeros(nearest.max(axis=0) + 1)
-    reach = int(np.ceil(radii.max() / step))
-    for shift in np.ndindex(2 * reach + 1, 2 * reach + 1):
-        point = nearest + np.array(shift) - reach
-        below = radii**2 - step**2 * ((point - cell) ** 2).sum(axis=1)
-        seen = (below > 0.0) & (point >= 0).all(axis=1) & (point < result.shape).all(axis=1)
-        np.maximum.at(result, tuple(point[seen].T), places[seen, 2] + np.sqrt(below[seen]))
-    return result
-
-
 class DrumAngleCheck(SpheresCheck):
-    """Rotation of the common centre of the spheres, about the axis of a drum along y, from straight below it [angle]:
-    the slope of the filling's surface, where that is plane."""
+    """Rotation of the common centre of the spheres, about the horizontal axis of a drum, from straight below it
+    [angle]: the slope of the filling's surface, where that is plane."""
 
     kind: Literal["drum-angle"]
     """Which check this is."""
+    axis: Literal["x", "y"] = "y"
+    """Direction of the axis of the drum."""
     centre: Annotated[_Place, Dimension("length")] = (0.0, 0.0, 0.0)
     """A point on the axis [length]."""
 
@@ -112,8 +79,8 @@ class DrumAngleCheck(SpheresCheck):
 
     def measured(self, places: np.ndarray, radii: np.ndarray) -> float:
         """See :class:`SpheresCheck`."""
-        middle = np.average(places, axis=0, weights=radii**3) - np.array([float(x) for x in self.centre])
-        return float(np.arctan2(abs(middle[0]), -middle[2]))
+        centre = np.array([float(x) for x in self.centre])
+        return filling_tilt(places, radii, centre, "xy".index(self.axis))
 
     def name(self) -> str:
         """See :class:`ValueCheck`."""
