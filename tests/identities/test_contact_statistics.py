@@ -112,10 +112,10 @@ def test_tilt_of_half_a_disc() -> None:
     assert np.degrees(check.measured(places, np.ones(len(x)))) == pytest.approx(25.0, abs=1e-10)
 
 
-def at_rest(places: np.ndarray, radius: float = 0.5) -> ar.Run:
+def at_rest(places: np.ndarray, **more: Any) -> ar.Run:
     """A run in which grains stand still, without forces."""
-    builder = ar.ModelBuilder(units="kg-m-s")
-    builder.add_grains(places, radius, density=2500.0)
+    builder = ar.ModelBuilder(units="kg-m-s", **more)
+    builder.add_grains(places, 0.5, density=2500.0)
     return ar.simulate(builder.build(), 1.0, frames=4)
 
 
@@ -129,6 +129,14 @@ def test_angle_of_a_heap_over_a_run(along: str) -> None:
     assert found.times == pytest.approx(run.times[2:]) and np.degrees(found.values) == pytest.approx(30.0, abs=0.1)
     # With the floor at zero, the line through 0.2 to 0.8 of the height is the same one.
     assert np.degrees(ar.analysis.heap_angle(run, along=along).values) == pytest.approx(30.0, abs=0.1)
+
+
+def test_angle_of_a_heap_in_a_periodic_slice() -> None:
+    """Grains that have gone through a periodic face count where their images are."""
+    box = ar.Box(lengths=(30.0, 2.0, 30.0), boundaries=("open", "periodic", "open"), origin=(-5.0, -1.0, -5.0))
+    way = np.arange(0.0, 20.0, 0.1)
+    places = np.stack([way, 2.0 * (np.arange(200) % 3 - 1.0), (20.0 - way) * np.tan(np.radians(30.0))], axis=1)
+    assert np.degrees(ar.analysis.heap_angle(at_rest(places, box=box)).values) == pytest.approx(30.0, abs=0.1)
 
 
 @pytest.mark.parametrize("axis", ["x", "y"])

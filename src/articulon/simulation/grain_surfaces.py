@@ -10,6 +10,7 @@ import numpy as np
 from articulon.dynamics import body_poses
 from articulon.forces.contact.sphere_motion import sphere_centres
 from articulon.model import Model
+from articulon.model.box import Box
 
 UPPER, LOWER = 0.8, 0.2
 """The slope of a heap is fitted between these fractions of its height: the top is rounded and the foot runs out."""
@@ -24,10 +25,11 @@ def has_spheres(model: Model) -> bool:
 
 def sphere_frames(model: Model, q: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the centres (n, 3) and radii (n,) of the contact spheres on bodies [length], world frame, for each of the
-    coordinates (frames, nq)."""
+    coordinates (frames, nq). Centres are wrapped into the box in its periodic directions."""
     spheres = _carried(model)
     for one in q:
-        yield sphere_centres(model, *body_poses(model, one))[spheres], model.sites.radius[spheres]
+        places = sphere_centres(model, *body_poses(model, one))[spheres]
+        yield _wrapped(model.box, places), model.sites.radius[spheres]
 
 
 def over_frames(model: Model, q: np.ndarray, quantity: Callable[[np.ndarray, np.ndarray], float]) -> np.ndarray:
@@ -92,6 +94,15 @@ def filling_tilt(places: np.ndarray, radii: np.ndarray, centre: np.ndarray, axis
 def _carried(model: Model) -> np.ndarray:
     """Numbers of the sites that are contact spheres on bodies."""
     return np.flatnonzero((model.sites.radius > 0.0) & (model.sites.body >= 0))
+
+
+def _wrapped(box: Box | None, places: np.ndarray) -> np.ndarray:
+    """Return points (n, 3) wrapped into a box in its periodic directions; there may be no box."""
+    if box is None or not box.periodic.any():
+        return places
+    corner = np.array([float(x) for x in box.origin])
+    cells = np.floor((places - corner) @ np.linalg.inv(box.vectors))
+    return places - np.where(box.periodic, cells, 0.0) @ box.vectors
 
 
 def _surface(places: np.ndarray, radii: np.ndarray, step: float) -> np.ndarray:
