@@ -84,7 +84,8 @@ class JointActuation(Force):
     times: Annotated[tuple[Quantity, ...] | None, Dimension("time")] = None
     """Times of the table, increasing [time]."""
     values: tuple[Quantity, ...] | None = None
-    """Force or torque at these times. A single number without times applies at all times."""
+    """Force or torque at these times. A single number without times applies at all times: it is kept as a table of two
+    equal values, so that derivatives and fits see two numbers, and the derivative by the constant is their sum."""
     interpolation: Literal["cubic", "linear"] = "cubic"
     """Interpolation of the table: the cubic spline (not-a-knot, for four times or more), or straight lines. An
     integrator keeps its order only for smooth forces: with straight lines, let steps end at the times of the table."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from articulon.cases.case import Case
 from articulon.errors import CaseError
+from articulon.forces.brownian import brownian_of
 from articulon.integrate import FrictionImplicit
 from articulon.report import molecule_words, page, particle_drawing, polymer_figures, style
 from articulon.report.activity_figure import activity_words
@@ -367,4 +368,7 @@ def check_rows(view: View) -> Iterator[tuple[str, str]]:
             yield what, f"not compared: {found.get('reason')}"
         else:
             beside = f", {number(found['relative'], 2)} of the work" if found.get("relative") is not None else ""
+            if brownian_of(view.model) is not None:
+                # The path between the ends of a step is rough: see docs/how_to/check_a_run.md.
+                beside += "; proportional to the step and the duration under noise, so compare two steps"
             yield what, f"differs by at most {with_unit(found['error'], symbol, 3)}{beside}"
