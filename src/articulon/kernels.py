@@ -374,6 +374,8 @@ SECONDS = 0.8
 """Mean time to compile a kernel [s]: the 22 kernels of a docking take 17 s of one core."""
 POLL = 0.005
 """Interval at which compiling processes are polled [s]."""
+TELL = 15.0
+"""Time between messages on how far a long compilation is [s]."""
 INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM)
 """Signals that end a compilation immediately."""
 
@@ -391,6 +393,7 @@ def _compile_aside(wanted: Sequence[tuple[Any, Any]]) -> None:
     if not hasattr(os, "fork"):  # on Windows the very first run may then differ in its last bits
         return
     left, children, again = list(wanted), set[int](), False
+    began, told = time.monotonic(), 0.0
     try:
         while left or children:
             while left and len(children) < _cores():
@@ -403,6 +406,10 @@ def _compile_aside(wanted: Sequence[tuple[Any, Any]]) -> None:
                 if os.WIFSIGNALED(status) and os.WTERMSIG(status) in INTERRUPTIONS:
                     raise KeyboardInterrupt("interrupted while kernels were compiled, before the first step")
                 again = again or status != 0
+            spent = time.monotonic() - began
+            if children and spent - told >= TELL:
+                finished, told = len(wanted) - len(left) - len(children), spent
+                announce(f"compiled {finished} of {_counted(len(wanted), 'kernel')} after {spent:.0f} s")
             time.sleep(POLL)
     except BaseException:
         for child in children:

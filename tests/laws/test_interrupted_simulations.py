@@ -294,6 +294,15 @@ def test_a_compilation_that_is_killed_by_ctrl_c_is_not_done_again(empty_cache: P
     assert not [path for path in empty_cache.rglob("*") if path.is_file() and path.suffix != ".lock"]
 
 
+def test_a_long_compilation_says_how_far_it_is(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(kernels, "TELL", 0.5 * SOON)
+    with announcements.announcing(told.append), interrupted_after(SOON), pytest.raises(KeyboardInterrupt):
+        kernels.prepare_all([(Slow(), "nothing"), (Slow(), "nothing")])
+    assert told[0].startswith("compiling 2 kernels")
+    assert told[1:] and all(re.fullmatch(r"compiled 0 of 2 kernels after \d+ s", one) for one in told[1:])
+
+
 def test_a_run_of_a_case_is_interrupted_while_it_is_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from articulon.simulation import case_run as running
 
