@@ -10,6 +10,8 @@ def _quiet(text: str) -> None:
 
 
 _listener: Callable[[str], None] = _quiet
+BATCH = "compiling"
+"""First word of the message that a batch of kernels is compiled."""
 _TOLD: set[str] = set()
 """Texts that this process has printed to the terminal."""
 

@@ -21,7 +21,7 @@ from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import NullCache
 from numba.core.errors import NumbaExperimentalFeatureWarning
 
-from articulon.announcements import announce
+from articulon.announcements import BATCH, announce
 from articulon.errors import ArticulonError
 from articulon.kernel_cache import PackageLocator, cache_folder, cache_root, files_of, ours, sources_of
 from articulon.leaf_compiler import LeafCompiler
@@ -270,7 +270,7 @@ def prepare_all(wanted: Iterable[tuple[Any, Any]]) -> None:
             seconds = max(1, round(SECONDS * len(fresh) / _cores()))
             # The kernels that follow are not known yet, so a run announces only its first batch.
             what = _counted(len(fresh), "kernel")
-            announce(f"compiling {what}, {often}: about {seconds} s, up to a minute in all")
+            announce(f"{BATCH} {what}, {often}: about {seconds} s, up to a minute in all")
             _compile_aside(fresh)
         if missing:
             _start_threads()
@@ -417,7 +417,9 @@ def _compile_aside(wanted: Sequence[tuple[Any, Any]]) -> None:
             os.waitpid(child, 0)
         raise
     if again:
-        announce("compiling again, in this process: the last bits of this run may differ from those of later ones")
+        announce(
+            "kernels are compiled again, in this process: the last bits of this run may differ from those of later ones"
+        )
 
 
 def _compiling(function: Any, signature: Any) -> int:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -301,6 +301,40 @@ def test_a_long_compilation_says_how_far_it_is(empty_cache: Path, monkeypatch: p
         kernels.prepare_all([(Slow(), "nothing"), (Slow(), "nothing")])
     assert told[0].startswith("compiling 2 kernels")
     assert told[1:] and all(re.fullmatch(r"compiled 0 of 2 kernels after \d+ s", one) for one in told[1:])
+
+
+def test_a_run_passes_on_the_first_batch_and_how_far_it_is() -> None:
+    from articulon.simulation.folder_run import announcing_once
+    from articulon.simulation.run_request import Silent
+
+    class Kept(Silent):
+        """What is shown."""
+
+        said: ClassVar[list[str]] = []
+
+        def message(self, text: str) -> None:
+            """Keep a text."""
+            self.said.append(text)
+
+    with announcing_once(Kept()):
+        for text in ("compiling 5 kernels", "compiled 1 of 5 kernels", "compiling 2 kernels", "FILE is damaged"):
+            announcements.announce(text)
+    assert Kept.said == ["compiling 5 kernels", "compiled 1 of 5 kernels", "FILE is damaged"]
+
+
+def test_an_ensemble_says_that_it_compiles(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """To standard error, as ``ar.simulate`` does."""
+    model = swing()
+    ar.Ensemble(model, model.q0, model.u0).advance(1, 0.01)  # compiles what is not there yet
+    capfd.readouterr()
+    monkeypatch.setattr(kernels, "_compile_aside", lambda *_: None)
+    monkeypatch.setattr(announcements, "_TOLD", set())
+    monkeypatch.setattr(kernels, "_READY", {})
+    use_cache(tmp_path, monkeypatch)
+    ar.Ensemble(model, model.q0, model.u0).advance(1, 0.01)
+    assert re.match(r"articulon: compiling \d+ kernels?, once per machine", capfd.readouterr().err)
 
 
 def test_a_run_of_a_case_is_interrupted_while_it_is_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

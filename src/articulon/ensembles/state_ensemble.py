@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Protocol, get_args
 
 import numpy as np
 
+from articulon.announcements import announcing_to_the_terminal
 from articulon.dynamics.multibody_functions import body_poses, check_model, kinetic_energy
 from articulon.ensembles.given_states import (
     check_combination,
@@ -154,7 +155,8 @@ class Ensemble:
         """Number of steps taken."""
         self._window, self._held, self._noise_of, self._pace = 0, window if noisy else 0.0, "", np.inf
         self._agreed: set[tuple[str, str]] = set()
-        self._engine: Any = self._made(q, u, factor, window, given)
+        with announcing_to_the_terminal():
+            self._engine: Any = self._made(q, u, factor, window, given)
 
     def _made(self, q: np.ndarray, u: np.ndarray, factor: np.ndarray, window: float, seeds: np.ndarray) -> Engine:
         """Create the backend that takes the steps, with noise held for windows [time]."""
@@ -237,7 +239,8 @@ class Ensemble:
             ends.append(plan.ends)
             began = perf_counter()
             try:
-                self._engine.take(taken, plan)
+                with announcing_to_the_terminal():
+                    self._engine.take(taken, plan)
             finally:  # an interruption may come after the last step
                 if self._engine.taken == plan.first + plan.lengths.size:
                     self.steps = self._engine.taken

@@ -7,7 +7,7 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from articulon.announcements import announcing
+from articulon.announcements import BATCH, announcing
 from articulon.kernels import one_blas_thread
 from articulon.model import State
 from articulon.simulation.checks import Check, Frames
@@ -111,13 +111,15 @@ class FolderRun:
 
 @contextmanager
 def announcing_once(shown: Progress) -> Iterator[None]:
-    """Announce, once, that kernels are being compiled."""
+    """Pass announcements on, but of several batches of kernels only the first, whose message speaks for all."""
     said: list[str] = []
 
     def once(text: str) -> None:
-        if not said:
+        if text.startswith(BATCH):
+            if said:
+                return
             said.append(text)
-            shown.message(text)
+        shown.message(text)
 
     with announcing(once):
         yield
