@@ -73,8 +73,8 @@ def rank_parameters(
     objective = objective or asked.objective or (STOP_TIME if case.run.stop is not None else None)
     if objective is None:
         raise CaseError(
-            f"{case.source}: {WHERE}.objective: name what is differentiated, such as 'kinetic_energy' or a coordinate; "
-            "a run with a stop condition has its 'stop_time'"
+            f"{case.source}: {WHERE}.objective: name the observable to differentiate, such as 'kinetic_energy' or a "
+            "coordinate; a run with a stop condition has its 'stop_time'"
         )
     run = run_of_case(case, WHERE)
     chosen = asked.parameters if parameters is None else parameters

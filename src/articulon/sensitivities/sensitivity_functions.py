@@ -27,8 +27,8 @@ WHERE = "sensitivity"
 CHECKPOINTS = 100
 """Default for the largest number of states that are kept."""
 WITHOUT_STEP = (
-    f"{WHERE}: integrator.step: the adjoint is that of steps of a given length; give a step with rk4 or one of "
-    f"{', '.join(ESTIMATING)}, or choose method = 'forward' with one of the latter, which choose their steps by the "
+    f"{WHERE}: integrator.step: the adjoint needs steps of a given length; give a step with rk4 or one of "
+    f"{', '.join(ESTIMATING)}, or choose method = 'forward' with one of the latter, which can choose their steps by an "
     "error estimate"
 )
 
