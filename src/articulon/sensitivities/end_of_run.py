@@ -1,4 +1,4 @@
-"""What the adjoint and the forward method share: the steps of a run, and the error for a run that diverges."""
+"""Steps of a run and the error for a run that diverges, shared by the adjoint and the forward method."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -45,7 +45,7 @@ class Parameter:
     changed: Callable[[np.ndarray], Model] | None
     """Function that builds the model with other numbers; None for the initial state."""
     curved: bool = False
-    """Whether tables are not polynomials of degree four at most of the numbers."""
+    """Whether tables depend on the numbers in another way than as polynomials of degree four at most."""
     of_builder: bool = False
     """Whether a builder uses it in its own way, which may also change the initial state."""
 
