@@ -63,8 +63,8 @@ class BaseBarostat(Declaration):
             )
         if self.compressibility is None and model.units.name != WATER[0]:
             raise CaseError(
-                f"{where}.compressibility: is required in the units '{model.units.name}': the approximate relative "
-                "change of the volume with the pressure, about"
+                f"{where}.compressibility: is required in the units '{model.units.name}': the relative "
+                "change of the volume with the pressure; an approximate value is enough"
             )
 
     def kappa(self, model: Model) -> float:

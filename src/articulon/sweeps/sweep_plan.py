@@ -98,7 +98,7 @@ def check_plan(folder: Path, plan: Plan, resume: bool) -> None:
 
 
 def _differing(folder: Path, record: Mapping[str, Any], plan: Plan) -> str:
-    """Describe how a plan differs from a record; empty if it continues it."""
+    """Describe how a plan differs from the recorded one; empty if the plan can continue the recorded sweep."""
     if record["digest"] != plan.digest:
         try:
             keys = _unseeded(plan.case).differences(

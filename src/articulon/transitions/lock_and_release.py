@@ -150,10 +150,10 @@ def release(
         Axes to release, in the form of :func:`lock`.
     choice
         ``"published"``: the minimum of ‖u_f − u_c‖² (Poursina 2012, section 3). It puts all energy into one mode, the
-        eigenvector of (W Wᵀ) x = λ S x with the smallest λ; of ±x, or of several such modes, the one with the largest
-        momentum at the first released axis. ``"nearest"``: the point nearest to ``reference`` in a ``metric``.
-        ``"canonical"``: a uniform draw on the ellipsoid. Or a function of the model's speeds (nu,), minimised by
-        SciPy's SLSQP.
+        eigenvector of (WᵀW) x = λ S x with the smallest λ, where u_f = u_c + W x; of ±x, or of several such modes, the
+        one with the largest momentum at the first released axis. ``"nearest"``: the point nearest to ``reference`` in a
+        ``metric``. ``"canonical"``: a uniform draw on the ellipsoid. Or a function of the model's speeds (nu,),
+        minimised by SciPy's SLSQP.
     metric
         Metric of ``"nearest"``: ``"euclidean"``, over all speeds of the model, or ``"mass"``, by the mass matrix, which
         needs a reference.
