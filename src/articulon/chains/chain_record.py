@@ -142,7 +142,7 @@ class ChainStatistics:
 
 
 def stated(found: Estimate | None, dimension: str) -> dict[str, Any] | None:
-    """Return an estimate as a dictionary of plain numbers: value, error, dimension and parts. None gives None."""
+    """Return an estimate as a dictionary of plain numbers: mean, error, parts and dimension. None gives None."""
     if found is None:
         return None
     return {

@@ -26,7 +26,7 @@ class ChainFrames(NamedTuple):
     boxes: np.ndarray | None
     """Edges of the box as rows [length], shape (frames, 3, 3); None if the box is not periodic in all directions."""
     masses: np.ndarray
-    """Masses of the beads, shape (beads,). All beads of a kind get the same mass: the most frequent mass per bead of
+    """Masses of the beads, shape (beads,). All beads of a kind get the same mass: the median mass per bead of
     their bodies."""
 
 

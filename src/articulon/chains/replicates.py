@@ -105,7 +105,7 @@ def jackknife(
     """Compute a function of the means over all parts, with its jackknife error.
 
     For a plain mean, the error is the standard deviation of the parts' means divided by √parts. For ratios and fits,
-    the bias of order 1/parts is removed (Efron, The Jackknife, 1982).
+    it follows from the values of the function with one part left out at a time (Efron, The Jackknife, 1982).
 
     Parameters
     ----------
