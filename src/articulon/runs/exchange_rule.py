@@ -1,4 +1,4 @@
-"""Acceptance rule of replica exchange, under which each run keeps its own distribution."""
+"""Acceptance rule of replica exchange, which preserves the distribution of each run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RANDOM_STREAM = 14
 
 
 def own_seed(seed: int, run: int) -> int:
-    """Return the seed of a run; runs of different exchange seeds share no noise."""
+    """Return the seed of a run. Exchanges with different seeds have runs with different noise."""
     return int(np.random.SeedSequence([seed, run]).generate_state(1, np.uint64)[0] >> 1)
 
 
@@ -31,7 +31,7 @@ class Replica(NamedTuple):
     """A run of an exchange."""
 
     prepared: Prepared
-    """Everything that the run needs besides its state."""
+    """Everything that the run needs other than its state."""
     state: State
     """State of the run; an exchange changes it in place."""
 

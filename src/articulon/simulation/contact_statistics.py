@@ -222,7 +222,7 @@ class ContactObserver:
         return result | {name: float(works[0, line]) for name, line in WORKS.items()}
 
     def deepest(self, state: State) -> tuple[str, str]:
-        """Return the names of the two bodies, or body and wall, with the largest overlap so far, relative to the
+        """Return the names of the two spheres, or sphere and wall, with the largest overlap so far, relative to the
         smaller radius. At least one contact must have occurred."""
         first, other = (int(state.contacts.times[at]) for at in (TIMES.deep_first, TIMES.deep_other))
         wall = other - self.sites.size

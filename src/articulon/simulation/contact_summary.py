@@ -101,7 +101,7 @@ def contact_notes(model: Model, figures: Mapping[str, Any] | None, deepest: tupl
     figures
         Result of :func:`contact_figures`.
     deepest
-        Names of the two bodies, or body and wall, with the largest overlap relative to the smaller radius; None if
+        Names of the two spheres, or sphere and wall, with the largest overlap relative to the smaller radius; None if
         nothing has touched.
     """
     if figures is None:
