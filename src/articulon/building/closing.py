@@ -268,7 +268,7 @@ def _search(model: Model, q: np.ndarray, free: np.ndarray, time: float, *, by_ma
         s2 = s[0] ** 2
         if s2 == 0.0:
             break
-        # Without damping, directions in which no joint can move would be divided by rounding errors.
+        # Without damping, components of the residual that no joint can change would be divided by rounding errors.
         keep = s > INDEPENDENT * s[0]
         weight = np.where(keep | (damping > 0.0), s / np.maximum(s**2 + damping * s2, 1e-300), 0.0)
         step = np.zeros(model.nu)

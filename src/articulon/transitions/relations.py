@@ -59,7 +59,7 @@ def check_loops(model: Model, q: np.ndarray, before: np.ndarray, changed: np.nda
     whole = jumps(model, q, before, nothing).rank
     if found.rank >= whole:
         return
-    # Axes are locked one by one in their order; the first one that causes this is named.
+    # Bisection for the smallest number of axes, in their order, that already causes this; the last of them is named.
     places = np.flatnonzero(changed)
     few, many = 0, places.size
     while many - few > 1:
