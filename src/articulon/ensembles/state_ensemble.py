@@ -35,7 +35,7 @@ from articulon.thermostats.base import BaseThermostat
 
 IMPLICIT = "friction-implicit"
 DRIFTS = get_args(FrictionImplicit.model_fields["drift"].annotation)
-"""Kinds of motion of the bodies between kicks, the first by default."""
+"""Kinds of motion of the bodies between kicks; the first is the default."""
 PLAN = 4096
 """Maximum number of steps taken at once."""
 PATIENCE = 0.3
@@ -157,7 +157,7 @@ class Ensemble:
         self._engine: Any = self._made(q, u, factor, window, given)
 
     def _made(self, q: np.ndarray, u: np.ndarray, factor: np.ndarray, window: float, seeds: np.ndarray) -> Engine:
-        """Create the backend that takes the steps, with noise held for windows [time]."""
+        """Create the backend that takes the steps. Noise is constant during a window of the given length [time]."""
         check_side_by_side(self.model, "Ensemble")
         force = brownian_of(self.model)
         average = 1 if force is None else force.average

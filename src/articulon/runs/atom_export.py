@@ -88,7 +88,7 @@ def write_atoms(run: Run, file: Path, choice: Choice) -> list[Path]:
 
 
 def _write_names(file: Path, text: str) -> None:
-    """Write the topology of a file of atoms, unless an identical one exists, such as from an export in another
+    """Write the topology of a file of atoms, unless an identical one exists, for example from an export in another
     format."""
     try:
         if file.is_file() and file.read_text(encoding="utf-8") == text:

@@ -129,7 +129,7 @@ def simulate(
         If the state becomes non-finite.
     KeyboardInterrupt
         After Ctrl-C, at the end of a step. The exception's ``run`` holds the results so far, and
-        :func:`articulon.resume` completes it; before the first step, while kernels compile, there is none.
+        :func:`articulon.resume` completes it. Before the first step, while kernels compile, there is no ``run``.
 
     Examples
     --------

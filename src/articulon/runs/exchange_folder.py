@@ -97,7 +97,7 @@ def exchange_in_folder(
             elif saved is None and os.path.lexists(one / TRAJECTORY):
                 check_barely_begun(one / TRAJECTORY, own)
         begun = [_Begun.of(one, saved, k) for k, one in enumerate(prepared)]
-        # Write nothing until it is certain that all runs can start.
+        # Write nothing before it is certain that all runs can start.
         if not os.path.lexists(folder / PLAN):
             write_plan(folder, case, ladder)
         for one in folders:

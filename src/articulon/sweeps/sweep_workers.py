@@ -23,7 +23,7 @@ LOG = "workers.log"
 CONNECTING = 10.0
 """Time within which a scheduler must answer [s]."""
 FIRST_WORKER = 30.0
-"""Time within which a scheduler must have its first worker [s]."""
+"""Time within which a scheduler must have a worker [s]."""
 
 
 class Workers:
@@ -171,7 +171,7 @@ def remote_workers(address: str, folder: Path) -> Iterator[Workers]:
             if report["articulon"] != __version__:
                 raise ArticulonError(
                     f"{where}: the worker {worker} has articulon {report['articulon']}, but this is {__version__}; "
-                    "install the same version everywhere, since another one may give other bits"
+                    "install the same version everywhere: results of other versions may differ in the last digits"
                 )
             if not report["sees"]:
                 raise ArticulonError(
