@@ -1,4 +1,4 @@
-"""Check that spheres do not overlap at the start of a run."""
+"""Check that spheres do not overlap too deeply at the start of a run."""
 
 import numpy as np
 
