@@ -13,7 +13,8 @@ from articulon.model import Model
 from articulon.model.box import Box
 
 UPPER, LOWER = 0.8, 0.2
-"""The slope of a heap is fitted between these fractions of its height: the top is rounded and the foot runs out."""
+"""Fractions of the height of a heap between which its slope is fitted, because the top is rounded and the foot is
+flat."""
 MESH = 0.5
 """Spacing of the grid on which the surface of a heap is sampled, in mean radii."""
 
@@ -106,8 +107,8 @@ def _wrapped(box: Box | None, places: np.ndarray) -> np.ndarray:
 
 
 def _surface(places: np.ndarray, radii: np.ndarray, step: float) -> np.ndarray:
-    """Height of the highest sphere above each point of a square grid over the spheres, 0 where there is none or it lies
-    below 0 [length], shape (along x, along y)."""
+    """Return the height of the surface of the spheres above each point of a square grid [length], shape (along x, along
+    y). It is 0 where there is no sphere, or where the surface is below 0."""
     cell = (places[:, :2] - places[:, :2].min(axis=0)) / step
     nearest = np.rint(cell).astype(np.int64)
     result = np.zeros(nearest.max(axis=0) + 1)

@@ -1,4 +1,4 @@
-"""Checks of granular packings: slope of a heap, tilt of a drum's filling, packing fraction."""
+"""Checks of granular packings: slope of a heap, tilt of the filling of a drum, packing fraction."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -13,7 +13,7 @@ from articulon.simulation.grain_surfaces import filling_tilt, has_spheres, heap_
 
 _Place = tuple[Quantity, Quantity, Quantity]
 SLICES = 32
-"""Quadrature points of a ball that a box cuts."""
+"""Number of quadrature points for the volume of a ball that is cut by a box."""
 
 
 class SpheresCheck(ValueCheck):
@@ -39,8 +39,8 @@ class SpheresCheck(ValueCheck):
 
 
 class HeapAngleCheck(SpheresCheck):
-    """Slope of a heap's surface against the horizontal plane along an axis [angle]: of the straight line through the
-    heights, averaged across the axis, between 0.2 and 0.8 of the largest height."""
+    """Angle between the surface of a heap and the horizontal plane along an axis [angle]. Heights are averaged across
+    the axis, and a straight line is fitted between 0.2 and 0.8 of the largest height."""
 
     kind: Literal["heap-angle"]
     """Which check this is."""
@@ -63,15 +63,15 @@ class HeapAngleCheck(SpheresCheck):
 
 
 class DrumAngleCheck(SpheresCheck):
-    """Rotation of the common centre of the spheres, about the horizontal axis of a drum, from straight below it
-    [angle]: the slope of the filling's surface, where that is plane."""
+    """Angle by which the centre of all spheres is rotated about the horizontal axis of a drum, from the point straight
+    below the axis [angle]. If the surface of the filling is plane, this is its slope."""
 
     kind: Literal["drum-angle"]
     """Which check this is."""
     axis: Literal["x", "y"] = "y"
     """Direction of the axis of the drum."""
     centre: Annotated[_Place, Dimension("length")] = (0.0, 0.0, 0.0)
-    """A point on the axis [length]."""
+    """A point on the axis of the drum [length]."""
 
     def of(self) -> str:
         """See :class:`SpheresCheck`."""
@@ -88,13 +88,13 @@ class DrumAngleCheck(SpheresCheck):
 
 
 class PackingFractionCheck(SpheresCheck):
-    """Solid volume fraction of the spheres in a box. Its faces may cut spheres. Keep the box away from walls, beside
-    which spheres pack less densely."""
+    """Solid volume fraction of the spheres in a box, whose faces may cut spheres. The box should not be close to walls,
+    because spheres pack less densely there."""
 
     kind: Literal["packing-fraction"]
     """Which check this is."""
     low: Annotated[_Place, Dimension("length")]
-    """Corner of the region with the least coordinates [length]."""
+    """Corner of the box with the smallest coordinates [length]."""
     high: Annotated[_Place, Dimension("length")]
     """The opposite corner [length]."""
 
@@ -115,9 +115,12 @@ class PackingFractionCheck(SpheresCheck):
 
 
 def _volume_in_box(low: np.ndarray, high: np.ndarray, radius: np.ndarray) -> np.ndarray:
-    """Volume of balls about the origin inside boxes with these corners, shape (n, 3) each: ∫ A(z) dz with z = R sin t,
-    where the area A of a circle in a rectangle is exact. Exact to rounding where no edge along z crosses the ball, else
-    to 1e-4 of the volume."""
+    """Return the volume of balls about the origin inside boxes with the corners ``low`` and ``high``, shape (n, 3)
+    each.
+
+    It is ∫ A(z) dz with z = R sin t, where the area A of a circle in a rectangle is exact. The error is that of
+    rounding if no edge along z crosses the ball, and otherwise 1e-4 of the volume.
+    """
     R = radius[:, None]
     first, last = (np.arcsin(np.clip(face[:, 2:] / R, -1.0, 1.0)) for face in (low, high))
     points, weights = np.polynomial.legendre.leggauss(SLICES)
@@ -129,13 +132,15 @@ def _volume_in_box(low: np.ndarray, high: np.ndarray, radius: np.ndarray) -> np.
 
 
 def _circle_below(x: np.ndarray, y: np.ndarray, r: np.ndarray) -> np.ndarray:
-    """Area of the parts of circles of radius r about the origin that lie below both x and y. It integrates the chords
-    along y up to x; for |X| < w they end at y, beyond that they are whole or zero."""
+    """Return the area of circles of radius r about the origin whose points have coordinates below both x and y.
+
+    It integrates chords along y up to X = x. For |X| < w a chord ends at y; otherwise it is complete or empty.
+    """
     x, y = np.clip(x, -r, r), np.clip(y, -r, r)
     w = np.sqrt(r**2 - y**2)
 
     def half_chords(X: np.ndarray) -> np.ndarray:
-        """∫ √(r² − X²) dX from 0 to X."""
+        """Return ∫ √(r² − X²) dX from 0 to X."""
         return 0.5 * (X * np.sqrt(np.maximum(r**2 - X**2, 0.0)) + r**2 * np.arcsin(np.clip(X / r, -1.0, 1.0)))
 
     m = np.clip(x, -w, w)
