@@ -173,6 +173,19 @@ def test_a_frame_in_shared_memory_is_whole_or_none(single: bool) -> None:
             assert (part == look.frame.time).all() and look.steps == look.frame.time
 
 
+@pytest.mark.parametrize("state", [0, 5], ids=["large", "small"])
+def test_coordinates_are_in_shared_memory_once(state: int) -> None:
+    """On their own, or as the beginning of the state."""
+    form = FrameForm(1, False, 3, False, state)
+    assert form.layout.itemsize == 8 * (1 + 1 + 9 + 3 + 4 + max(state, 3))
+    poses, numbers = PoseExchange.made(form), np.arange(5.0)
+    turn = np.array([[1.0, 0.0, 0.0, 0.0]])
+    poses.put(Frame(np.zeros((1, 3)), turn, 0.0, None, numbers[:3], state=numbers if state else None), 1)
+    look = poses.latest()
+    assert look is not None and look.frame.q is not None and look.frame.q.tolist() == [0.0, 1.0, 2.0]
+    assert (None if look.frame.state is None else look.frame.state.size) == (state or None)
+
+
 @pytest.mark.parametrize(
     ("bodies", "single", "rate"), [(MOST, False, RATE), (MOST + 1, True, RATE), (20_000, True, 33)]
 )

@@ -65,7 +65,7 @@ class FrameForm(NamedTuple):
             "time": (np.float64, ()),
             "steps": (np.int64, ()),
             "edges": (np.float64, (3, 3)),
-            "q": (np.float64, (self.coordinates,)),
+            "q": (np.float64, (0 if self.state else self.coordinates,)),  # the state begins with them
             "state": (np.float64, (self.state,)),
             "positions": (pose, (self.bodies, 3)),
             "rotations": (pose, (self.bodies, 4)),
@@ -157,14 +157,15 @@ class PoseExchange:
         def copied(name: str) -> np.ndarray | None:
             return np.array(slot[name]) if slot[name].size else None
 
+        state, coordinates = copied("state"), self.form.coordinates
         return Frame(
             np.array(slot["positions"]),
             np.array(slot["rotations"]),
             float(slot["time"]),
             copied("edges") if self.form.boxed else None,
-            copied("q"),
+            copied("q") if state is None or not coordinates else state[:coordinates],
             copied("locked"),
-            copied("state"),
+            state,
         )
 
     def close(self) -> None:
