@@ -20,9 +20,9 @@ from articulon.studio.pose_exchange import PoseExchange
 from articulon.studio.run_frames import locked_bodies
 from articulon.studio.stage import Frame
 
-RATE = 130.0
-"""Rate at which states are shown [1/s]: twice that of the page's updates, so that each finds a new one although both
-are late now and then."""
+RATE = 100.0
+"""Rate at which states are shown [1/s]: half as much again as that of the page's updates, so that each finds a new one
+although both are late now and then."""
 SHARE = 0.03
 """Largest share of the run's time for showing states and other work between chunks."""
 TOLD = 0.1
