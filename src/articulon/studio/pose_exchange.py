@@ -20,8 +20,8 @@ _ATTEMPTS = 10
 PLACE = 12
 """Size of a position as a page receives it [bytes]."""
 FLOW = 6_500_000
-"""Limit of the positions that a page receives in a second [bytes]: 27 frames of 20,000 spheres. The page's process takes
-2 ms for each of these, and more of them would cost a run on two cores more than 5 % of its speed."""
+"""Limit of the positions that a page receives in a second [bytes]: 27 frames of 20,000 spheres. The page's process
+takes 2 ms for each of these, and more of them would cost a run on two cores more than 5 % of its speed."""
 
 
 class Look(NamedTuple):
