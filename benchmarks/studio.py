@@ -22,14 +22,14 @@ from articulon.studio.case_source import FixedCase
 from articulon.studio.page_server import address, server_at
 from articulon.studio.run_session import RunSession
 from articulon.studio.workspace import Workspace
+from benchmarks.studio_reader import shows
 from benchmarks.tables import console, show_machine, show_table, show_targets, target
 from benchmarks.timing import machine
-from tests.support.page_client import messages_of
 
 DOCKING = "docking"
 SPHERES = "20,000 spheres"
 FRAMES_ASKED = {DOCKING: 60.0, SPHERES: 20.0}
-"""Frames that a browser is to receive in a second."""
+"""Frames that a page is to receive in a second."""
 SECONDS, ROUNDS = 4.0, 3
 """For how long each way of looking is measured, and how often, in turn [s]."""
 LATEST = 0.3
@@ -42,8 +42,6 @@ FLAGS = (
 )
 NONE = {"wall": None, "work": None}
 NOT_DRAWN = {"frames": None, "drawn": None, "page": None, "browser": None}
-CLIENT = "import sys; from tests.support.page_client import PageClient; p = PageClient(int(sys.argv[1]))\nwhile True: p.socket.recv()"  # noqa: E501
-"""A page that draws nothing: what a browser costs that has a graphics card, or is on another machine."""
 COUNT_DRAWN = """
 window.framesDrawn = 0;
 let draws = false;
@@ -145,23 +143,46 @@ class _Clock:
 
 def _speed(workspace: Workspace, seconds: float) -> _Rate:
     """How fast the run goes in the next seconds."""
+    return _speed_and_frames(workspace, seconds, lambda: 0)[0]
+
+
+def _speed_and_frames(workspace: Workspace, seconds: float, frames: Callable[[], int]) -> tuple[_Rate, float]:
+    """How fast the run goes in the next seconds, and how many frames a page receives in a second, by a function that
+    counts them."""
     _set_out(workspace)
     time.sleep(0.6)  # what was looked at before is out of the way
-    clock = _Clock(workspace)
+    clock, before = _Clock(workspace), frames()
     time.sleep(seconds)
-    return clock.rate()
+    return clock.rate(), (frames() - before) / clock.wall
+
+
+class _Reader:
+    """A page that draws nothing, in a process of its own."""
+
+    def __init__(self, port: int) -> None:
+        command = [sys.executable, "-m", "benchmarks.studio_reader", str(port)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        self.process = subprocess.Popen(command, cwd=Path(__file__).parents[1], text=True, **pipes)
+
+    @property
+    def frames(self) -> int:
+        """Frames that it has received."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline())
 
 
 @contextmanager
-def _reader(workspace: Workspace) -> Iterator[None]:
-    """A page that draws nothing, in a process of its own."""
-    command = [sys.executable, "-c", CLIENT, str(workspace.server.get_port())]
-    with subprocess.Popen(command, cwd=Path(__file__).parents[1], stderr=subprocess.DEVNULL) as process:
+def _reading(workspace: Workspace) -> Iterator[_Reader]:
+    """A page that draws nothing, while it is open."""
+    reader = _Reader(workspace.server.get_port())
+    with reader.process:
         try:
             _until(lambda: bool(workspace.server.get_clients()), 60.0)
-            yield
+            yield reader
         finally:
-            process.kill()
+            reader.process.kill()
     _until(lambda: not workspace.server.get_clients(), 60.0)
 
 
@@ -198,12 +219,7 @@ class _Page:
         self.page.wait_for_timeout(1e3 * seconds)
         rate, wall, packets, drawn = clock.rate(), clock.wall, self.packets[first:], self._drawn - before
         self.packets.clear()
-        return rate, sum(_shows(packet) for packet in packets) / wall, drawn / wall
-
-
-def _shows(packet: bytes) -> bool:
-    """Whether a packet has something new to draw; others have texts and plots alone."""
-    return any(message["type"] == "SceneNodeUpdateMessage" for message in messages_of(packet))
+        return rate, sum(map(shows, packets)) / wall, drawn / wall
 
 
 class _Costs:
@@ -237,20 +253,24 @@ class _Costs:
 
 def measure_case(case: Case, seconds: float, rounds: int, say: Say) -> dict[str, Any]:
     """Steps in a second with nobody looking, with a page that draws nothing, and with one in Chromium; frames that
-    this one receives; and how long it takes to come."""
+    these receive; and how long the latter takes to come."""
     chromium = next((shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")), None)
     figures: dict[str, Any] = {"bodies": case.build_model().bodies, **NOT_DRAWN}
     with _studio(case) as workspace:
         _until(lambda: workspace.session.case is not None)
         read = _Costs(lambda: _speed(workspace, seconds))
+        sent = []
         for _ in range(rounds):
-            with _reader(workspace):
-                rate = _speed(workspace, seconds)
+            with _reading(workspace) as reader:
+                rate, received = _speed_and_frames(workspace, seconds, lambda reader=reader: reader.frames)
+            sent.append(received)
             read.take(rate)
-        say(f"{read.before.steps:.0f} steps/s alone, {rate.steps:.0f} with a page")
+        say(
+            f"{read.before.steps:.0f} steps/s alone, {rate.steps:.0f} with a page that gets {median(sent):.0f} frames/s"
+        )
         if chromium is not None:
             figures |= _in_chromium(chromium, workspace, seconds, rounds)
-    return figures | {"steps": read.before.steps, "reader": read.parts_of_speed}
+    return figures | {"steps": read.before.steps, "reader": read.parts_of_speed, "sent": median(sent)}
 
 
 def _in_chromium(chromium: str, workspace: Workspace, seconds: float, rounds: int) -> dict[str, Any]:
@@ -289,7 +309,16 @@ def measure(seconds: float = SECONDS, rounds: int = ROUNDS, say: Say = lambda _:
     figures["targets"] = [
         target("first page of the docking, warm [s]", found[DOCKING]["page"], 3.0),
         *(
-            target(f"frames/s received, {name}", found[name]["frames"], n, at_least=True)
+            target(f"frames/s sent to a page, {name}", found[name]["sent"], n, at_least=True)
+            for name, n in FRAMES_ASKED.items()
+        ),
+        *(
+            target(
+                f"frames/s received by Chromium drawing by software, {name}",
+                found[name]["frames"],
+                n,
+                at_least=True,
+            )
             for name, n in FRAMES_ASKED.items()
         ),
         *(
@@ -311,6 +340,7 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
             f["steps"],
             *f["reader"].values(),
             *(f["browser"] or NONE).values(),
+            f["sent"],
             f["frames"],
             f["drawn"],
             f["page"],
@@ -319,7 +349,7 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
     ]
     columns = (
         *("case", "bodies", "steps/s", "a page costs", "of its processors"),
-        *("with Chromium here", "of its processors", "frames/s", "pictures/s", "first page [s]"),
+        *("with Chromium here", "of its processors", "frames/s sent", "in Chromium", "pictures/s", "first page [s]"),
     )
     show_table(out, "The studio", columns, rows, words=1)
     show_targets(out, figures["targets"])

@@ -119,6 +119,28 @@ def test_no_page_is_given_a_public_address(server: object, monkeypatch: pytest.M
     assert opened == []
 
 
+@pytest.mark.parametrize("packed", [True, False], ids=["network", "this machine"])
+def test_pages_are_compressed_only_where_a_network_lies_between(packed: bool) -> None:
+    made = Guard(None, OURS, packed=packed)
+    made.port = 8080
+    asked: list[list[str]] = []
+
+    def answer(_: Any, request: Request) -> None:
+        asked.append(request.headers.get_all("Accept-Encoding"))
+
+    headers = [("Host", "localhost:8080"), ("Accept-Encoding", "gzip"), ("Accept-Encoding", "br")]
+    made.around(answer)(None, asking(*headers))
+    assert asked == [["gzip", "br"] if packed else []]
+
+
+def test_the_first_page_of_this_machine_comes_whole_and_not_compressed(server: Any) -> None:
+    asked = urllib.request.Request(f"http://127.0.0.1:{server.get_port()}", headers={"Accept-Encoding": "gzip"})
+    with urllib.request.urlopen(asked) as answer:
+        body = answer.read()
+    assert answer.headers["Content-Encoding"] in (None, "identity")
+    assert int(answer.headers["Content-Length"]) == len(body) and b"<title>articulon</title>" in body
+
+
 def test_a_page_says_that_it_draws_by_software(server: Any) -> None:
     address_ = f"http://127.0.0.1:{server.get_port()}{SOFTWARE_PATH}"
     stranger = urllib.request.Request(address_, headers={"Host": "elsewhere.example:80"})

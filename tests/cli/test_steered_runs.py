@@ -22,7 +22,8 @@ from articulon.simulation.pull_record import HEADING, PullRecord, PullRow, going
 from articulon.studio.engine_handle import frame_form
 from articulon.studio.engine_link import Link
 from articulon.studio.engine_pulls import EnginePulls, effective_mass
-from articulon.studio.engine_steering import EngineSteering
+from articulon.studio.engine_steering import RATE, EngineSteering
+from articulon.studio.force_arrows import MOST
 from articulon.studio.pose_exchange import FrameForm, Look, PoseExchange
 from articulon.studio.stage import Frame
 
@@ -144,9 +145,10 @@ def test_the_page_is_shown_where_the_run_has_come_to(plain: Any, tmp_path: Path)
     assert poses.latest(look.number) is None
 
 
-def test_a_frame_in_shared_memory_is_whole_or_none() -> None:
+@pytest.mark.parametrize("single", [False, True], ids=["double", "single"])
+def test_a_frame_in_shared_memory_is_whole_or_none(single: bool) -> None:
     """Written without end while it is read: every frame that is read is one that was written."""
-    poses = PoseExchange.made(FrameForm(500, True, 0, False))
+    poses = PoseExchange.made(FrameForm(500, True, 0, False, single=single))
     going = threading.Event()
 
     def write() -> None:
@@ -169,6 +171,45 @@ def test_a_frame_in_shared_memory_is_whole_or_none() -> None:
     for look in some:
         for part in look.frame[:2]:
             assert (part == look.frame.time).all() and look.steps == look.frame.time
+
+
+@pytest.mark.parametrize("state", [0, 5], ids=["large", "small"])
+def test_coordinates_are_in_shared_memory_once(state: int) -> None:
+    """On their own, or as the beginning of the state."""
+    form = FrameForm(1, False, 3, False, state)
+    assert form.layout.itemsize == 8 * (1 + 1 + 9 + 3 + 4 + max(state, 3))
+    poses, numbers = PoseExchange.made(form), np.arange(5.0)
+    turn = np.array([[1.0, 0.0, 0.0, 0.0]])
+    poses.put(Frame(np.zeros((1, 3)), turn, 0.0, None, numbers[:3], state=numbers if state else None), 1)
+    look = poses.latest()
+    assert look is not None and look.frame.q is not None and look.frame.q.tolist() == [0.0, 1.0, 2.0]
+    assert (None if look.frame.state is None else look.frame.state.size) == (state or None)
+
+
+@pytest.mark.parametrize(
+    ("bodies", "single", "rate"), [(MOST, False, RATE), (MOST + 1, True, RATE), (20_000, True, 27.1)]
+)
+def test_many_bodies_are_shown_in_single_precision_and_as_often_as_a_page_can_receive(
+    bodies: int, single: bool, rate: float, tmp_path: Path
+) -> None:
+    """Six and a half million bytes of positions in a second, of twelve bytes each."""
+    b = ar.ModelBuilder(units="kg-m-s")
+    b.add_bodies(bodies, mass=1.0, inertia=0.1, joint=ar.Free())
+    form = frame_form(load_case("double-pendulum"), b.build())
+    poses = PoseExchange.made(form)
+    places, turns = np.random.default_rng(1).normal(size=(bodies, 3)), np.tile([0.6, 0.0, 0.0, 0.8], (bodies, 1))
+    state = np.arange(13.0 * bodies) if bodies <= MOST else None
+    poses.put(Frame(places, turns, 0.25, None, state=state), 7)
+    look = poses.latest()
+    assert look is not None and (look.steps, look.frame.time) == (7, 0.25)
+    kind = np.float32 if single else np.float64
+    assert look.frame.positions.dtype == look.frame.rotations.dtype == kind
+    assert np.array_equal(look.frame.positions, places.astype(kind))
+    assert np.array_equal(look.frame.rotations, turns.astype(kind))
+    assert (look.frame.state is None) == single and look.frame.edges is None
+    with page() as (link, _):
+        steering = EngineSteering(link, poses, EnginePulls(link, tmp_path / "run"))
+    assert 1.0 / steering.often == pytest.approx(rate, rel=0.02)
 
 
 def test_a_run_whose_page_is_gone_saves_its_state_and_goes_on_to_the_same_bits(plain: Any, tmp_path: Path) -> None:

@@ -61,9 +61,10 @@ def rods_at(picture: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def is_level(rods: tuple[np.ndarray, np.ndarray]) -> bool:
-    """Whether one rod continues the other to the side, as they do at first: it is looked at a little from above."""
-    down, aside = np.abs(rods[1] - rods[0])
-    return bool(down < 0.15 * aside)
+    """Whether the orange rod continues the blue one to the left, as it does at first: it is looked at a little from
+    above. Later their middles may be at one height too, but with the orange one to the right."""
+    down, aside = rods[1] - rods[0]
+    return bool(abs(down) < -0.15 * aside)
 
 
 def test_a_run_on_two_pages_one_of_which_is_closed(studio: Workspace, tmp_path: Path) -> None:

@@ -245,6 +245,18 @@ def test_forces_are_drawn_at_the_state_on_show(studio: Workspace, monkeypatch: p
     assert not studio.panel.forces.value and ("forces", "the function 'drive' is not loaded") in studio.session.notes
 
 
+def test_the_clock_goes_on_within_a_long_chunk(studio: Workspace) -> None:
+    """Where nothing is reported, but states are shown; a report that is older does not turn it back."""
+    engine, session = begun(studio.session), studio.session
+    report = {"kind": "progress", "time": 0.5, "step": 0.01, "steps": 50, "rate": None, "waits": False, "pulled": False}
+    engine.said, engine.look = [report], Look(1, 50, frame(0.5))
+    session.poll()
+    assert (session.time, session.steps) == (0.5, 50)
+    engine.look = Look(2, 70, frame(0.7))
+    session.poll()
+    assert (session.time, session.steps) == (0.7, 70)
+
+
 def test_observables_have_a_bound_and_equal_distances() -> None:
     observed, whole = Observed(), Observed()
     count = 3 * MOST_KEPT

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.integrate.glances import Glances
+from articulon.integrate.glances import Glances, Poses
 from articulon.model.state import STEPS
 from tests.support import grain_models as gm
 
@@ -39,7 +39,13 @@ def test_glances_change_nothing_and_see_what_is_there(periodic: bool) -> None:
     model = model_of(periodic)
     seen: list[tuple[float, int, np.ndarray, np.ndarray]] = []
     moved, state = gm.moved_by(model)
-    moved.glances = Every(lambda time, steps, poses: seen.append((time, steps, *poses())))
+
+    def look(time: float, steps: int, poses: Poses) -> None:
+        places, turns = np.full((model.bodies, 3), np.inf), np.full((model.bodies, 4), np.inf)
+        poses(places, turns)
+        seen.append((time, steps, places, turns))
+
+    moved.glances = Every(look)
     moved.advance(state, 1e9, CHUNK)
     bits = [array.tobytes() for array in state.arrays().values()]
     assert bits == gm.bits_in_chunks(model, (CHUNK,))
@@ -50,6 +56,10 @@ def test_glances_change_nothing_and_see_what_is_there(periodic: bool) -> None:
         q = state.q.reshape(-1, 7)
         assert time == state.time[0]
         assert np.array_equal(places, q[:, :3]) and np.array_equal(turns, q[:, 3:])
+    single = np.empty((model.bodies, 3), dtype=np.float32), np.empty((model.bodies, 4), dtype=np.float32)
+    moved.poses(*single)
+    assert np.array_equal(single[0], q[:, :3].astype(np.float32))
+    assert np.array_equal(single[1], q[:, 3:].astype(np.float32))
     assert state.counters[STEPS] == CHUNK - STEPS_SEEN
     assert len(state.contacts.pairs) > 10
 

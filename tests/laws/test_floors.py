@@ -37,6 +37,7 @@ FLOORS = (
         "inputs",
         "sizes",
         "array_files",
+        "gsd_files",
         "families",
     ),
     ("model",),

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from articulon.cli.commands import AllowCode, app
 from articulon.cli.output import echo
 from articulon.errors import ArticulonError
+from articulon.inputs import is_file
+
+if TYPE_CHECKING:
+    from articulon.studio.run_frames import RunFrames
 
 
 @app.command()
 def view(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run, which may still be in progress.")],
+    what: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR|FILE",
+            help="The folder of a run, which may still be in progress; or a file of another program: particles in a "
+            ".gsd file, or atoms in a .pdb or .cif file, whose models are frames.",
+        ),
+    ],
     port: Annotated[
         int | None,
         typer.Option("--port", metavar="N", min=1, max=65535, help="Port; by default 8080, or the next free one."),
@@ -29,23 +40,25 @@ def view(
     allow_code: AllowCode = False,
     opens: Annotated[bool, typer.Option("--open/--no-open", help="Whether to open the page in a browser.")] = True,
 ) -> None:
-    """Play a run in three dimensions, in a browser on this machine. Stop with Ctrl-C."""
+    """Play a run, or a GSD, PDB or mmCIF file, in three dimensions, in a browser on this machine. Stop with Ctrl-C."""
     from articulon.simulation.results import check_run
+    from articulon.studio.file_frames import KINDS, file_frames
     from articulon.studio.page_server import address, check_port, server_at
 
-    check_run(folder)
+    is_folder = not is_file(what)
+    if is_folder:
+        if what.suffix and not what.is_dir():
+            raise ArticulonError(f"{what}: there is no such file; give {KINDS}")
+        check_run(what)
     if save is not None and save.suffix != ".html":
         raise ArticulonError(f"{save}: expected a name that ends in .html")
     check_port(port)
 
-    from articulon.runs.entry import open_run
     from articulon.studio.replay import replay_of
-    from articulon.studio.run_frames import RunFrames
     from articulon.studio.viewer import Viewer
 
     # A model may take long to build, so the server starts only when there is something to show.
-    opened = partial(open_run, folder, allow_code=allow_code)
-    frames = RunFrames(opened(), opened)
+    frames = _frames_of_run(what, allow_code) if is_folder else file_frames(what)
     if save is not None:
         replay = replay_of(frames)
         replay.save(save)
@@ -53,7 +66,7 @@ def view(
         echo(f"{save}{some}")
         return
     viewer = Viewer(frames, server_at(port))
-    echo(f"{folder} is shown at {address(viewer.server)} until Ctrl-C")
+    echo(f"{what} is shown at {address(viewer.server)} until Ctrl-C")
     if opens:
         import webbrowser
 
@@ -64,3 +77,11 @@ def view(
         echo()
     finally:
         viewer.close()
+
+
+def _frames_of_run(folder: Path, allow_code: bool) -> RunFrames:
+    from articulon.runs.entry import open_run
+    from articulon.studio.run_frames import RunFrames
+
+    opened = partial(open_run, folder, allow_code=allow_code)
+    return RunFrames(opened(), opened)

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-Poses = Callable[[], tuple[np.ndarray, np.ndarray]]
-"""Returns the origins of the bodies [length] (bodies, 3) and their Euler parameters (bodies, 4)."""
+Poses = Callable[[np.ndarray, np.ndarray], None]
+"""Writes the origins of the bodies [length] (bodies, 3) and their Euler parameters (bodies, 4) into two arrays, in
+single or double precision."""
 Show = Callable[[float, int, Poses], None]
 """Called with the time, the number of steps of the run, and the poses of the bodies."""
 FASTER = 4

@@ -7,7 +7,7 @@ import numba
 import numpy as np
 
 from articulon.forces.capacity import with_capacity
-from articulon.forces.contact.contact_columns import COUNTS, MOTION
+from articulon.forces.contact.contact_columns import COUNTS
 from articulon.forces.contact.contact_engine import Contacts
 from articulon.forces.contact.materials import Contact
 from articulon.forces.contact.wall_faults import wall_fault
@@ -17,8 +17,9 @@ from articulon.forces.sites.cells import OVERFLOW
 from articulon.forces.stokes_drag import StokesDrag, drag_table
 from articulon.integrate import grain_passes, grain_verlet
 from articulon.integrate.fixed_steps import ArrayDriver
-from articulon.integrate.grain_columns import GRAIN_ASK, GRAIN_DRAG, GRAIN_PLACE, GRAIN_ROW, GROUP
+from articulon.integrate.grain_columns import GRAIN_ASK, GRAIN_DRAG
 from articulon.integrate.grain_passes import PASS
+from articulon.integrate.grain_poses import write_poses
 from articulon.integrate.grain_states import history_size, state_passes
 from articulon.integrate.grain_sweep import sweep_kernel
 from articulon.integrate.problem import Problem
@@ -171,27 +172,13 @@ class GrainDriver(ArrayDriver):
             glances.took(part, perf_counter() - began)
             glances.show(float(clock[0]), int(counters[STEPS]), self.poses)
 
-    def poses(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the places [length] (grains, 3) and Euler parameters (grains, 4) between two steps, in the order of
+    def poses(self, places: np.ndarray, turns: np.ndarray) -> None:
+        """Write the places [length] (grains, 3) and Euler parameters (grains, 4) between two steps, in the order of
         the model."""
-        grains, system = self.grains, self.contacts.system
-        n, order = len(grains.line), system.particles.order
-        if grains.place.size:
-            now = in_columns(grains.place, GRAIN_PLACE.width, GRAIN_PLACE.place, 3)
-        else:
-            now = system.spheres.motion[:, MOTION.position : MOTION.position + 3]
-        places, turns = np.empty((n, 3)), np.empty((n, 4))
-        places[order[:n]] = now[:n]
-        turns[order[:n]] = in_columns(grains.row, GRAIN_ROW.width, GRAIN_ROW.turn, 4)[:n]
-        return places, turns
+        system = self.contacts.system
+        write_poses(system.particles.order, system.spheres.motion, self.grains.row, self.grains.place, places, turns)
 
     def _capacity_exceeded(self) -> bool:
         system = self.contacts.system
         candidates, walls = system.candidates.counts, system.walls.counts
         return bool(system.particles.counts[OVERFLOW] or candidates[COUNTS.exceeded] or walls[COUNTS.exceeded])
-
-
-def in_columns(grouped: np.ndarray, width: int, first: int, count: int) -> np.ndarray:
-    """Return some columns of a table in groups (see ``grain_passes.at``), shape (places, count)."""
-    groups = grouped.reshape(-1, width, GROUP)[:, first : first + count]
-    return np.moveaxis(groups, 1, 2).reshape(-1, count)

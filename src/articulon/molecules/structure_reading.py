@@ -101,7 +101,7 @@ def read_structure(
     limit, add_missing = whole(limit, f"{path}: limit", least=1), flag(add_missing, f"{path}: add_missing")
     file = parsed_structure(path, content_of(path, limit))
     chosen = _model(path, file, model)
-    structure, serials = _atoms(path, chosen, altloc, chains, leave_out)
+    structure, serials = atoms_of(path, chosen, altloc, chains, leave_out)
     if box is not None:
         structure = replace(structure, box=box_of_file(file, str(path)))
     structure = bonded(structure, _records(file, structure, serials))
@@ -205,7 +205,7 @@ def _model(path: Path, file: Any, number: int | None) -> Any:
     return file[numbers.index(number)]
 
 
-def _atoms(
+def atoms_of(
     path: Path, model: Any, altloc: str | None, chains: Sequence[str] | None, leave_out: Sequence[str]
 ) -> tuple[Structure, dict[int, int]]:
     """Return atoms and residues without bonds, and the index of each atom by its serial number."""

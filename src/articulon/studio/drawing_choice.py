@@ -117,7 +117,7 @@ class Points:
         """Move the points to new places (n, 3); ``colours`` (n, 3) is None if they stay."""
         for own, handle in self._clouds:
             # If all points have one size, no copy is needed.
-            handle.points = places if len(self._clouds) == 1 else places[own]
+            handle.points = places if len(self._clouds) == 1 else np.take(places, own, axis=0)
             if colours is not None:
                 handle.colors = colours[own]
 

@@ -146,7 +146,15 @@ def frame_form(case: Case, model: Model) -> FrameForm:
     """Return the layout of frames that the page needs."""
     locks = case.adaptive is not None and bool(case.adaptive.on)
     state = model.nq + model.nu if model.bodies <= MOST else 0
-    return FrameForm(model.bodies, model.box is not None, model.nq if model.modes else 0, locks, state)
+    return FrameForm(
+        model.bodies,
+        model.box is not None,
+        model.nq if model.modes else 0,
+        locks,
+        state,
+        single=not state,
+        drawn=max(model.bodies, len(model.sites.body)),
+    )
 
 
 def _cause(code: int) -> str:

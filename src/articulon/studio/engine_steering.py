@@ -20,8 +20,9 @@ from articulon.studio.pose_exchange import PoseExchange
 from articulon.studio.run_frames import locked_bodies
 from articulon.studio.stage import Frame
 
-RATE = 66.0
-"""Rate at which states are shown [1/s]; a little above that of the page's updates, so that each finds a new one."""
+RATE = 100.0
+"""Rate at which states are shown [1/s]: half as much again as that of the page's updates, so that each finds a new one
+although both are late now and then."""
 SHARE = 0.03
 """Largest share of the run's time for showing states and other work between chunks."""
 TOLD = 0.1
@@ -56,7 +57,9 @@ class EngineSteering:
     ) -> None:
         self.link, self.poses, self.pulls, self.rate = link, poses, pulls, rate
         self.waits, self.watched = waits, True
-        self.chunk_seconds = 1.0 / RATE
+        self.often = max(1.0 / RATE, poses.form.seconds)
+        """Shortest interval between two looks [s]."""
+        self.chunk_seconds = self.often
         self.idle_seconds = 0.0
         self._single = False
         self._recorder: Recorder | None = None
@@ -126,9 +129,9 @@ class EngineSteering:
             self._copying = time.thread_time() - began
         self._chunks += 1
         beside = self._cost + self._copying + chunks.driver.overhead
-        own = max(1.0 / RATE, beside / SHARE)
+        own = max(self.often, beside / SHARE)
         chunks.seconds = min(own, CHUNK_SECONDS) if self.watched else CHUNK_SECONDS
-        self._glance(chunks.driver, self.watched and own > 1.0 / RATE)
+        self._glance(chunks.driver, self.watched and own > self.often)
         if self._single:
             chunks.steps = 1
             return
@@ -147,12 +150,12 @@ class EngineSteering:
             return
         if driver.glances is None:
             driver.glances = self._glances
-        self._glances.seconds = max(1.0 / RATE, self._glance_cost / SHARE)
+        self._glances.seconds = max(self.often, self._glance_cost / SHARE)
 
     def _show_within(self, now: float, steps: int, poses: Poses) -> None:
         """Show the bodies within a chunk."""
         began = time.thread_time()
-        self.poses.put(Frame(*poses(), now, self._edges()), steps)
+        self.poses.put_poses(poses, now, steps, self._edges())
         self._looked, self._glance_cost = time.monotonic(), time.thread_time() - began
 
     def _edges(self) -> np.ndarray | None:
@@ -201,7 +204,7 @@ class EngineSteering:
             values = {name: value for name, value in recorder.latest.observables.items() if np.isfinite(value)}
             self.link.say("frame", must=False, time=recorder.latest.time, values=values)
         now = time.monotonic()
-        if self.watched and now - self._looked >= max(0.5 / RATE, self._cost / SHARE):
+        if self.watched and now - self._looked >= max(0.5 * self.often, self._cost / SHARE):
             self.look(recorder)
         self._tell(TOLD)
 

@@ -67,12 +67,11 @@ class LiveFrames:
             return
         if self._loose:
             self._frames.pop()
-        # Views of larger arrays would keep the whole arrays in memory.
         small = Frame(
-            frame.positions.astype(np.float32),
-            frame.rotations.astype(np.float32),
+            _own(frame.positions.astype(np.float32, copy=False)),
+            _own(frame.rotations.astype(np.float32, copy=False)),
             frame.time,
-            *(None if part is None else np.array(part) for part in (frame.edges, frame.q, frame.locked, frame.state)),
+            *(None if part is None else _own(part) for part in (frame.edges, frame.q, frame.locked, frame.state)),
         )
         if self._frames:
             self._frames[-1] = _small(self._frames[-1])
@@ -94,6 +93,11 @@ class LiveFrames:
     def clear(self) -> None:
         """Remove all frames."""
         self._frames, self._apart, self._loose = [], 0.0, False
+
+
+def _own(array: np.ndarray) -> np.ndarray:
+    """Return an array, or its copy if it is a view: this would keep the whole of a larger array in memory."""
+    return array if array.base is None else np.array(array)
 
 
 def _small(frame: Frame) -> Frame:

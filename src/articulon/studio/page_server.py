@@ -98,7 +98,7 @@ def server_at(port: int | None, host: str = LOOPBACK, token: str | None = None) 
             return None
 
     own = OURS if host in OURS else (host, socket.gethostname(), socket.getfqdn(), *OURS)
-    guard = Guard(token, own, addresses=host in EVERYWHERE)
+    guard = Guard(token, own, addresses=host in EVERYWHERE, packed=host not in OURS)
     with silent(), guarding(guard):
         server = Server(host=host, port=USUAL_PORT if port is None else port, verbose=False)
     guard.port, server.guard = server.get_port(), guard

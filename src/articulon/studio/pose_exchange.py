@@ -7,15 +7,21 @@ from __future__ import annotations
 import mmap
 import os
 import tempfile
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from articulon.studio.stage import Frame
 
-_NUMBERS = 11
-"""Number of values before the poses of a frame: its time, the number of steps, and the edges of the box."""
+_COUNT = 8
+"""Size of the number of frames so far, which precedes the slots [bytes]."""
 _ATTEMPTS = 10
+PLACE = 12
+"""Size of a position as a page receives it [bytes]."""
+FLOW = 6_500_000
+"""Limit of the positions that a page receives in a second [bytes]: 27 frames of 20,000 spheres. The page's process
+takes 2 ms for each of these, and more of them would cost a run on two cores more than 5 % of its speed."""
 
 
 class Look(NamedTuple):
@@ -42,17 +48,31 @@ class FrameForm(NamedTuple):
     """Whether bodies are locked and released."""
     state: int = 0
     """Number of coordinates and speeds, from which forces follow; 0 if forces are not drawn."""
+    single: bool = False
+    """Whether poses are in single precision, in which they are drawn."""
+    drawn: int = 0
+    """Number of positions that a page receives in a frame, roughly."""
 
     @property
-    def bounds(self) -> list[int]:
-        """Return where positions, rotations, coordinates, the state and locks begin among the numbers of a frame."""
-        sizes = _NUMBERS, 3 * self.bodies, 4 * self.bodies, self.coordinates, self.state
-        return [int(bound) for bound in np.cumsum(sizes)]
+    def seconds(self) -> float:
+        """Shortest time between two frames, so that pages can receive them [s]."""
+        return PLACE * self.drawn / FLOW
 
     @property
-    def size(self) -> int:
-        """Number of values in a frame."""
-        return self.bounds[-1] + (self.bodies if self.locks else 0)
+    def layout(self) -> np.dtype:
+        """Layout of a frame in memory."""
+        pose = np.float32 if self.single else np.float64
+        parts = {
+            "time": (np.float64, ()),
+            "steps": (np.int64, ()),
+            "edges": (np.float64, (3, 3)),
+            "q": (np.float64, (0 if self.state else self.coordinates,)),  # the state begins with them
+            "state": (np.float64, (self.state,)),
+            "positions": (pose, (self.bodies, 3)),
+            "rotations": (pose, (self.bodies, 4)),
+            "locked": (np.bool_, (self.bodies if self.locks else 0,)),
+        }
+        return np.dtype([(name, *kind) for name, kind in parts.items()], align=True)
 
 
 class PoseExchange:
@@ -68,32 +88,56 @@ class PoseExchange:
 
     def __init__(self, descriptor: int, form: FrameForm) -> None:
         self.descriptor, self.form = descriptor, form
-        size = form.size
-        self._memory = mmap.mmap(descriptor, 8 * (1 + 2 * size))
-        words = np.frombuffer(self._memory, dtype=np.float64)
-        self._count = words[:1].view(np.int64)
-        self._places = words[1:].reshape(2, size)
+        self._memory = mmap.mmap(descriptor, _size(form))
+        self._count = np.frombuffer(self._memory, dtype=np.int64, count=1)
+        self._slots = np.frombuffer(self._memory, dtype=form.layout, count=2, offset=_COUNT)
 
     @classmethod
     def made(cls, form: FrameForm) -> PoseExchange:
         """Create the exchange in new memory, in a file without a name, which disappears with the last process that
         holds it."""
         with tempfile.TemporaryFile() as file:
-            os.ftruncate(file.fileno(), 8 * (1 + 2 * form.size))
+            os.ftruncate(file.fileno(), _size(form))
             return cls(os.dup(file.fileno()), form)
 
     def put(self, frame: Frame, steps: int) -> None:
         """Write a frame, in place of the one before the last."""
+
+        def write(positions: np.ndarray, rotations: np.ndarray) -> None:
+            positions[:], rotations[:] = frame.positions, frame.rotations
+
+        self.put_poses(write, frame.time, steps, frame.edges, q=frame.q, state=frame.state, locked=frame.locked)
+
+    def put_poses(
+        self,
+        write: Callable[[np.ndarray, np.ndarray], None],
+        time: float,
+        steps: int,
+        edges: np.ndarray | None,
+        **others: np.ndarray | None,
+    ) -> None:
+        """Write a frame, in place of the one before the last, whose poses a function writes into this memory itself.
+
+        Parameters
+        ----------
+        write
+            Function of arrays for the positions (bodies, 3) and the rotations (bodies, 4).
+        time
+            Time [time].
+        steps
+            Number of steps that the run has taken.
+        edges
+            Edges of the box, as rows [length], shape (3, 3); None without a box.
+        others
+            Other fields of the frame by name.
+        """
         following = int(self._count[0]) + 1
-        place = self._places[following % 2]
-        place[0], place[1] = frame.time, steps
-        if frame.edges is not None:
-            place[2:_NUMBERS] = np.ravel(frame.edges)
-        parts = np.split(place, self.form.bounds)
-        given = frame.positions, frame.rotations, frame.q, frame.state, frame.locked
-        for part, numbers in zip(parts[1:], given, strict=True):
-            if part.size and numbers is not None:
-                part[:] = np.ravel(numbers)
+        slot = self._slots[following % 2]
+        slot["time"], slot["steps"] = time, steps
+        for name, numbers in {"edges": edges, **others}.items():
+            if numbers is not None and slot[name].size:
+                slot[name][:] = numbers
+        write(slot["positions"], slot["rotations"])
         self._count[0] = following
 
     def latest(self, seen: int = 0) -> Look | None:
@@ -102,25 +146,36 @@ class PoseExchange:
             number = int(self._count[0])
             if number <= seen:
                 return None
-            place = self._places[number % 2].copy()
+            slot = self._slots[number % 2]
+            steps, frame = int(slot["steps"]), self._frame(slot)
             if int(self._count[0]) == number:
-                return Look(number, int(place[1]), self._frame(place))
+                return Look(number, steps, frame)
         return None
 
-    def _frame(self, place: np.ndarray) -> Frame:
-        numbers, positions, rotations, q, state, locked = np.split(place, self.form.bounds)
+    def _frame(self, slot: Any) -> Frame:
+        """Return a copy of what is in a slot."""
+
+        def copied(name: str) -> np.ndarray | None:
+            return np.array(slot[name]) if slot[name].size else None
+
+        state, coordinates = copied("state"), self.form.coordinates
         return Frame(
-            positions.reshape(-1, 3),
-            rotations.reshape(-1, 4),
-            float(numbers[0]),
-            numbers[2:].reshape(3, 3) if self.form.boxed else None,
-            q if q.size else None,
-            locked.astype(bool) if locked.size else None,
-            state if state.size else None,
+            np.array(slot["positions"]),
+            np.array(slot["rotations"]),
+            float(slot["time"]),
+            copied("edges") if self.form.boxed else None,
+            copied("q") if state is None or not coordinates else state[:coordinates],
+            copied("locked"),
+            state,
         )
 
     def close(self) -> None:
         """Release the memory; frames that have been read remain valid."""
-        del self._count, self._places
+        del self._count, self._slots
         self._memory.close()
         os.close(self.descriptor)
+
+
+def _size(form: FrameForm) -> int:
+    """Return the size of the shared memory [bytes]."""
+    return _COUNT + 2 * form.layout.itemsize

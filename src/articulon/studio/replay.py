@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from articulon.report.readable_numbers import suited
 from articulon.storage.atomic_writing import write_text
 from articulon.studio.drawing_choice import Drawing
+from articulon.studio.file_frames import FileFrames
 from articulon.studio.page_server import server_at, stop
 from articulon.studio.player import LENGTH
 from articulon.studio.run_frames import RunFrames
-from articulon.studio.scene import Scene, scene_of
+from articulon.studio.scene import Scene
 from articulon.studio.stage import FIELD, stage_of
 from articulon.studio.viser_scene import ViserScene
 
@@ -64,11 +64,7 @@ class Replay:
 
 def fits(frames: RunFrames) -> bool:
     """Whether two frames of a run fit into a replay."""
-    return 2 * _frame_size(_first_scene(frames)) <= ROOM
-
-
-def _first_scene(frames: RunFrames) -> Scene:
-    return scene_of(frames.model, frames[0].positions, frames[0].rotations)
+    return 2 * _frame_size(frames.scene) <= ROOM
 
 
 def _frame_size(scene: Scene) -> int:
@@ -77,29 +73,28 @@ def _frame_size(scene: Scene) -> int:
     return NUMBER * (3 * scene.balls.number + 7 * turning + 6 * scene.springs.number)
 
 
-def replay_of(frames: RunFrames) -> Replay:
-    """Return a replay of a run with as many frames as fit.
+def replay_of(frames: RunFrames | FileFrames) -> Replay:
+    """Return a replay of a run, or of a file of frames, with as many frames as fit.
 
     Raises
     ------
     ArticulonError
         If viser is not installed.
     """
-    scene = _first_scene(frames)
+    scene = frames.scene
     count = int(np.clip(ROOM // max(_frame_size(scene), 1), 2, MOST_FRAMES))
     chosen = np.unique(np.linspace(0, len(frames) - 1, count).round().astype(int))
     server = server_at(None)
     try:
         stage = stage_of(scene, frames.some())
         shown = ViserScene(server, scene, stage, frames[0], grain=GRAIN, drawing=Drawing())
-        scale = suited(frames.model.units, "time", float(frames.times[-1]))
         # At the lower edge of the picture.
         below = -LOW * float(np.linalg.norm(stage.camera)) * np.tan(0.5 * FIELD) * stage.up
         clock = server.scene.add_label("/time", "", position=tuple(below))
         span = float(frames.times[-1] - frames.times[0])
         recording = server.get_scene_serializer()
         for number, following in zip(chosen, [*chosen[1:], chosen[-1]], strict=True):
-            clock.text = f"t = {scale.text(float(frames.times[number]), 3)}"
+            clock.text = frames.label(int(number))
             shown.show(frames[int(number)])
             passing = float(frames.times[following] - frames.times[number])
             recording.insert_sleep(LENGTH * passing / span if span > 0.0 else 1.0 / LENGTH)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
@@ -11,7 +12,9 @@ from articulon.errors import ArticulonError
 from articulon.forces.point_springs import PointSpring
 from articulon.model import Model
 from articulon.model.joints import UNBOUND
+from articulon.report.readable_numbers import suited
 from articulon.simulation.results import Run
+from articulon.studio.scene import Scene, scene_of
 from articulon.studio.stage import LOOKED_AT, Frame
 
 FAR = 4.0
@@ -84,6 +87,35 @@ class RunFrames:
         """Return some of the frames, from the first to the last, which determine the size of the scene."""
         numbers = np.unique(np.linspace(0, len(self) - 1, LOOKED_AT).round().astype(int))
         return [self[int(number)] for number in numbers]
+
+    @cached_property
+    def scene(self) -> Scene:
+        """What is drawn."""
+        return scene_of(self.model, self[0].positions, self[0].rotations)
+
+    @property
+    def title(self) -> str:
+        """Title of the page."""
+        case = self.run.case
+        return str(getattr(case, "title", "") or getattr(case, "name", "") or "articulon")
+
+    def words(self, number: int) -> str:
+        """Return what the page says of a frame: its time, and that of the last one."""
+        scale = suited(self.model.units, "time", float(self.times[-1]))
+        return f"t = {scale.text(float(self.times[number]))} of {scale.text(float(self.times[-1]))}"
+
+    def label(self, number: int) -> str:
+        """Return the time of a frame, as it stands in a replay."""
+        scale = suited(self.model.units, "time", float(self.times[-1]))
+        return f"t = {scale.text(float(self.times[number]), 3)}"
+
+    @property
+    def state(self) -> str:
+        """What the page says of the run: how it ended, and its verdict."""
+        if self.run.in_memory:
+            return "in memory"
+        verdict = (self.run.summary.get("fidelity") or {}).get("verdict", "")
+        return " · ".join(filter(None, (str(self.run.summary["status"]), verdict)))
 
     @property
     def going(self) -> bool:

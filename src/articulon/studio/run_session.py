@@ -165,6 +165,9 @@ class RunSession:
             self.frames.add(look.frame)
         for said in heard:
             self._take(said)
+        if look is not None:
+            # Within a long chunk nothing is reported, but the state is shown.
+            self.time, self.steps = max(self.time, look.frame.time), max(self.steps, look.steps)
         if engine.ended:
             engine.close()
         if self.state == "ended":

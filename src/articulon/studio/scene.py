@@ -253,7 +253,7 @@ class _Parts:
         self.balls.append(Solids.at(body, local, size, painted))
         for end, other in ((a, b), (b, a)):
             tips = self._in_frames(body[end], 0.5 * (places[end] + places[other]))
-            self.rods.append(_rods(body[end], local[end], tips, STICK * typical, painted[end]))
+            self.rods.append(rods(body[end], local[end], tips, STICK * typical, painted[end]))
 
     def add_drag_balls(self) -> None:
         """Add spheres of the hydrodynamic radius about the centres of mass."""
@@ -282,7 +282,7 @@ class _Parts:
             elif edges[1] < ROD * edges[-1]:
                 half = 0.5 * edges[-1] * matrices(turn)[:, 2]
                 radius = max(0.25 * float(edges[0] + edges[1]), self.thinnest)
-                self.rods.append(_rods(one, (centre - half)[None], (centre + half)[None], radius, colour))
+                self.rods.append(rods(one, (centre - half)[None], (centre + half)[None], radius, colour))
                 ends = np.stack([centre - half, centre + half])
                 self.balls.append(Solids.at(np.array([body, body]), ends, np.full(2, radius), colour))
             else:
@@ -322,7 +322,7 @@ class _Parts:
             )
             size = np.maximum(size, self.thinnest)
             start, tip = (np.array([end[k] for end in long]) for k in (1, 2))
-            self.rods.append(_rods(body, start, tip, size, self.colour[body]))
+            self.rods.append(rods(body, start, tip, size, self.colour[body]))
             round_ended = np.tile(self.bare[body], 2)
             self.balls.append(
                 Solids.at(
@@ -354,7 +354,7 @@ class _Parts:
         if pins:
             carriers, places, axes = (np.array([pin[k] for pin in pins]) for k in (0, 1, 2))
             half = 2.0 * size * axes
-            self.rods.append(_rods(carriers, places - half, places + half, 0.6 * size, colours.JOINT))
+            self.rods.append(rods(carriers, places - half, places + half, 0.6 * size, colours.JOINT))
         if balls:
             carriers, places = (np.array([ball[k] for ball in balls]) for k in (0, 1))
             self.balls.append(Solids.at(carriers, places, np.full(len(balls), size), colours.JOINT))
@@ -388,7 +388,7 @@ def _misleading(edges: np.ndarray, span: float) -> bool:
     return bool(span > 0.0 and edges[-1] > bulky * span)
 
 
-def _rods(
+def rods(
     body: np.ndarray, start: np.ndarray, end: np.ndarray, radius: float | np.ndarray, colour: np.ndarray
 ) -> Solids:
     """Return cylinders between pairs of ends in the frames of the bodies (n, 3); those of zero length are left out."""

@@ -79,7 +79,10 @@ class Solids(NamedTuple):
 
     def centres(self, positions: np.ndarray, rotations: np.ndarray) -> np.ndarray:
         """Return centres in the world frame [length], shape (n, 3), from the poses of all bodies."""
-        places, moves = self.position.copy(), self.body >= 0
+        moves = self.body >= 0
+        if moves.all():
+            return on_bodies(positions, rotations, self.body, self.position)
+        places = self.position.copy()
         places[moves] = on_bodies(positions, rotations, self.body[moves], self.position[moves])
         return places
 
@@ -126,7 +129,7 @@ def on_bodies(positions: np.ndarray, rotations: np.ndarray, body: np.ndarray, po
     """Return points of bodies in the world frame [length], from the poses of all bodies: shapes (n,) and (n, 3) to (n,
     3)."""
     if not points.any():
-        return np.array(positions[body])
+        return np.take(positions, body, axis=0)
     turned: np.ndarray = np.einsum("kij,kj->ki", matrices(rotations[body]), points)
     return turned + positions[body]
 

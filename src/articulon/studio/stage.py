@@ -63,7 +63,9 @@ class Stage:
 
     def places(self, positions: np.ndarray) -> np.ndarray:
         """Return positions on the page, in single precision, shape (..., 3)."""
-        return np.asarray(self.factor * (positions - self.middle), dtype=np.float32)
+        apart = positions - self.middle.astype(np.result_type(positions, np.float32))
+        apart *= self.factor
+        return np.asarray(apart, dtype=np.float32)
 
 
 def stage_of(scene: Scene, frames: list[Frame]) -> Stage:

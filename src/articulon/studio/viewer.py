@@ -8,15 +8,14 @@ import time
 from typing import TYPE_CHECKING
 
 from articulon.errors import ArticulonError
-from articulon.report.readable_numbers import suited
 from articulon.studio import force_arrows
 from articulon.studio.drawing_choice import AUTOMATIC, HINT, WISHES, Drawing, choosable, wish_of
 from articulon.studio.energy_plot import EnergyPlot
+from articulon.studio.file_frames import FileFrames
 from articulon.studio.force_arrows import ForceArrows
 from articulon.studio.page_server import drawn_by_software, stop, ticks
 from articulon.studio.player import Player
 from articulon.studio.run_frames import RunFrames
-from articulon.studio.scene import scene_of
 from articulon.studio.stage import stage_of
 from articulon.studio.viser_scene import ViserScene
 
@@ -32,21 +31,21 @@ SPEEDS = {"¼": 0.25, "½": 0.5, "1": 1.0, "2": 2.0, "4": 4.0}
 
 
 class Viewer:
-    """A page that plays a run.
+    """A page that plays a run, or a file of frames.
 
     Parameters
     ----------
     frames
-        Frames of the run.
+        The frames. Energies and forces are only shown of a run.
     server
         Server of the page.
     """
 
-    def __init__(self, frames: RunFrames, server: viser.ViserServer) -> None:
+    def __init__(self, frames: RunFrames | FileFrames, server: viser.ViserServer) -> None:
         self.frames, self.server = frames, server
         self.player = Player(frames.times)
-        scene = scene_of(frames.model, frames[0].positions, frames[0].rotations)
-        self.scene = ViserScene(server, scene, stage_of(scene, frames.some()), frames[0])
+        self.scene = ViserScene(server, frames.scene, stage_of(frames.scene, frames.some()), frames[0])
+        self._run = frames if isinstance(frames, RunFrames) else None
         self._shown = 0
         self._looked = time.monotonic()
         self._closing = threading.Event()
@@ -54,8 +53,7 @@ class Viewer:
 
     def _add_controls(self) -> None:
         gui, player = self.server.gui, self.player
-        title = self._title()
-        gui.set_panel_label(title)
+        gui.set_panel_label(self.frames.title)
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178))
         gui.main_panel.dock_right()
         self._clock = gui.add_html(self._time_text())
@@ -64,11 +62,11 @@ class Viewer:
         steps = gui.add_button_group("step", ("first", "back", "on", "last"))
         speeds = gui.add_button_group("speed", tuple(SPEEDS))
 
-        self._energies = EnergyPlot(gui, self.frames) if len(self.frames) > 1 else None
+        self._energies = EnergyPlot(gui, self._run) if self._run is not None and len(self._run) > 1 else None
 
         self._arrows = ForceArrows(self.server, self.scene)
         self._forces = None
-        if self.frames.model.bodies <= force_arrows.MOST:
+        if self._run is not None and self._run.model.bodies <= force_arrows.MOST:
             self._forces = gui.add_checkbox("forces", False, hint="on bodies, without those of joints, unscaled")
             self._forces.on_update(lambda _: self._draw_forces())
 
@@ -100,35 +98,24 @@ class Viewer:
 
     def _draw_forces(self) -> None:
         """Draw arrows at the frame on show, if they are requested and the forces can be evaluated."""
-        if self._forces is None or not self._forces.value:
+        run = self._run
+        if run is None or self._forces is None or not self._forces.value:
             self._arrows.hide()
             return
         try:
             if self._arrows.strongest is None:  # one scale for all frames
-                self._arrows.look_at(self.frames.with_state(k) for k in force_arrows.some_numbers(len(self.frames)))
-            self._arrows.show(self.frames.with_state(self.player.frame))
+                self._arrows.look_at(run.with_state(k) for k in force_arrows.some_numbers(len(run)))
+            self._arrows.show(run.with_state(self.player.frame))
         except ArticulonError as error:
             self._forces.value = False  # type: ignore[misc]
             self._forces.disabled = True
             self._forces.hint = str(error)
 
-    def _title(self) -> str:
-        case = self.frames.run.case
-        return str(getattr(case, "title", "") or getattr(case, "name", "") or "articulon")
-
     def _time_text(self) -> str:
         """Return the time of the frame on show and of the last frame, and how the run ended."""
-        times = self.frames.times
-        scale = suited(self.frames.model.units, "time", float(times[-1]))
-        words = f"t = {scale.text(float(times[self.player.frame]))} of {scale.text(float(times[-1]))}"
-        status = "in memory" if self.frames.run.in_memory else str(self.frames.run.summary["status"])
-        verdict = (
-            "" if self.frames.run.in_memory else (self.frames.run.summary.get("fidelity") or {}).get("verdict", "")
-        )
-        more = " · ".join(filter(None, (status, verdict)))
         return (
-            f'<div style="padding:0.4em 0.8em"><b>{html.escape(words)}</b><br>'
-            f'<span style="color:#777">{html.escape(more)}</span></div>'
+            f'<div style="padding:0.4em 0.8em"><b>{html.escape(self.frames.words(self.player.frame))}</b><br>'
+            f'<span style="color:#777">{html.escape(self.frames.state)}</span></div>'
         )
 
     def update(self, seconds: float) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,7 +11,8 @@ from articulon.building import ModelBuilder
 from articulon.cases.builders.builder_base import BaseBuilder
 from articulon.declaration import Flag, Whole, marked
 from articulon.errors import CaseError, ModelError
-from articulon.inputs import clipped, is_file
+from articulon.gsd_files import opened_gsd
+from articulon.inputs import clipped
 from articulon.model import Free, Xyz
 from articulon.model.array_rotations import quaternion_product
 from articulon.model.box import Boundary, Box
@@ -96,25 +96,12 @@ class GsdParticles(BaseBuilder):
         self._inferred = _left_out(frame, where)
 
     def _read(self) -> Any:
-        try:
-            import gsd.hoomd
-        except ImportError:
-            raise ModelError("model.file: GSD files need the package gsd: pip install 'articulon[grains]'") from None
-        if not is_file(Path(self.file)):
-            raise ModelError(f"model.file: there is no file {clipped(self.file)}")
-        try:
-            with gsd.hoomd.open(self.file, "r") as frames:
-                count = len(frames)
-                number = count - 1 if self.frame is None else self.frame
-                if not 0 <= number < count:
-                    raise CaseError(
-                        f"model.frame: {clipped(self.file)} has {count} frames, counted from 0; got {number}"
-                    )
-                return frames[number]
-        except (OSError, RuntimeError, ValueError, KeyError) as error:
-            raise ModelError(
-                f"model.file: {clipped(self.file)} cannot be read as a GSD file: {clipped(error)}"
-            ) from None
+        with opened_gsd(self.file, "model.file: ") as frames:
+            count = len(frames)
+            number = count - 1 if self.frame is None else self.frame
+            if not 0 <= number < count:
+                raise CaseError(f"model.frame: {clipped(self.file)} has {count} frames, counted from 0; got {number}")
+            return frames[number]
 
     def _check(self, frame: Any) -> None:
         """Raise ModelError for features of the particles in a file that are not supported."""

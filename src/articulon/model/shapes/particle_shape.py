@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from articulon.declaration import Dimension, Quantity, nearest
 from articulon.errors import ModelError
-from articulon.inputs import clipped, is_file
+from articulon.gsd_files import opened_gsd
+from articulon.inputs import clipped
 from articulon.model.shapes.file_shape import FileShape
 from articulon.model.surfaces import surface, volume_integrals
 
@@ -87,19 +87,10 @@ class Particle(FileShape):
 
 @lru_cache(KEPT)
 def _form(file: str, age: int, word: str | None) -> Form:
-    try:
-        import gsd.hoomd
-    except ImportError:
-        raise ModelError("reading GSD files needs gsd: pip install 'articulon[grains]'") from None
-    if not is_file(Path(file)):
-        raise ModelError(f"there is no file {clipped(file)}")
-    try:
-        with gsd.hoomd.open(file, "r") as frames:
-            particles = frames[0].particles
-            types, shapes = list(particles.types), list(particles.type_shapes or ())
-            kinds, diameters = np.array(particles.typeid), np.array(particles.diameter, dtype=float)
-    except (OSError, RuntimeError, ValueError, IndexError, KeyError) as error:
-        raise ModelError(f"{clipped(file)} cannot be read as a GSD file: {clipped(error)}") from None
+    with opened_gsd(file) as frames:
+        particles = frames[0].particles
+        types, shapes = list(particles.types), list(particles.type_shapes or ())
+        kinds, diameters = np.array(particles.typeid), np.array(particles.diameter, dtype=float)
     if word is None and len(types) > 1:
         raise ModelError(f"type: the file has several, {', '.join(types)}; choose one")
     if word is not None and word not in types:

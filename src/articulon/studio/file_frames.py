@@ -1,0 +1,123 @@
+"""Frames of a file that another program has written, for the page that plays runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from articulon.errors import ArticulonError
+from articulon.model import Model
+from articulon.studio.scene import Scene
+from articulon.studio.stage import LOOKED_AT, Frame
+
+ROOM = 256_000_000
+"""Memory for the frames of a file [bytes]; of longer files equally spaced frames are shown."""
+MOST_FRAMES = 4_000
+"""Largest number of frames of a file that are shown."""
+STRUCTURES = (".pdb", ".ent", ".cif", ".mmcif", ".pdbx")
+"""Endings of structure files, which may be followed by ``.gz``."""
+KINDS = "the folder of a run, or a .gsd, .pdb or .cif file"
+"""What can be shown."""
+
+
+@dataclass(frozen=True, eq=False)
+class FileFrames:
+    """Frames of a file, with the scene that draws them."""
+
+    title: str
+    """Title of the page."""
+    scene: Scene
+    """What is drawn; its model stands for the file's particles and has no forces."""
+    shown: list[Frame]
+    """The frames. Their times are those of the file if all frames have one, otherwise the numbers of the frames."""
+    labels: list[str]
+    """Description of each frame."""
+    note: str
+    """What the page says about the file."""
+    total: int
+    """Number of frames in the file."""
+
+    def __len__(self) -> int:
+        return len(self.shown)
+
+    def __getitem__(self, number: int) -> Frame:
+        return self.shown[number]
+
+    @cached_property
+    def times(self) -> np.ndarray:
+        """Times of the frames, ascending, shape (frames,)."""
+        return np.array([frame.time for frame in self.shown])
+
+    @property
+    def model(self) -> Model:
+        """The model of the scene."""
+        return self.scene.model
+
+    def some(self) -> list[Frame]:
+        """Return some of the frames, from the first to the last, which determine the size of the scene."""
+        numbers = np.unique(np.linspace(0, len(self) - 1, LOOKED_AT).round().astype(int))
+        return [self.shown[int(number)] for number in numbers]
+
+    def words(self, number: int) -> str:
+        """Return what the page says of a frame."""
+        return f"{self.labels[number]} ({number + 1} of {len(self)})"
+
+    def label(self, number: int) -> str:
+        """Return what a replay says of a frame."""
+        return self.labels[number]
+
+    @property
+    def state(self) -> str:
+        """What the page says about the file."""
+        return self.note if len(self) == self.total else f"{self.note}; {len(self)} of its {self.total} frames"
+
+    @property
+    def going(self) -> bool:
+        """Whether more frames may come; a file is read once."""
+        return False
+
+    def look_again(self) -> bool:
+        """Look for new frames; there are none."""
+        return False
+
+
+def file_frames(file: Path) -> FileFrames:
+    """Read a file of particles or atoms for the page that plays it.
+
+    Parameters
+    ----------
+    file
+        A GSD file, or a PDB or mmCIF file, which may be compressed (``.gz``).
+
+    Raises
+    ------
+    ArticulonError
+        For other files, and for those that cannot be read; the message names the file and says what to do.
+    """
+    ending = next((suffix for suffix in reversed(file.suffixes) if suffix != ".gz"), "").lower()
+    if ending == ".gsd":
+        from articulon.studio.gsd_scene import gsd_frames
+
+        return gsd_frames(file)
+    if ending in STRUCTURES:
+        from articulon.studio.structure_scene import structure_frames
+
+        return structure_frames(file)
+    raise ArticulonError(f"{file}: cannot be shown; give {KINDS}")
+
+
+def chosen(count: int, size: int) -> list[int]:
+    """Return the numbers of the frames that are shown: all, or as many as there is room for, equally spaced.
+
+    Parameters
+    ----------
+    count
+        Number of frames in the file.
+    size
+        Size of a frame in memory [bytes].
+    """
+    most = int(min(max(ROOM // max(size, 1), 2), MOST_FRAMES, count))
+    return [int(number) for number in np.unique(np.linspace(0, count - 1, most).round())]
