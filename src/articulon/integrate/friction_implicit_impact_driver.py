@@ -61,8 +61,8 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
         check_impacts(problem, engine)
         self.scratch = scratch(e)
         self.passes, self.kept = self._passes()
-        parent = engine.response.forest.parent
-        self.ends = steps_between.ends_of(engine.table.link.size, model.nq, model.nu, e.ws.twist, parent)
+        forest = engine.response.forest
+        self.ends = steps_between.ends_of(engine.table.link.size, model.nq, model.nu, e.ws.twist, forest)
         self.between = engine.response, engine.table, engine.pressed
         self.advance_kernel = prepare_for(steps_between.advance, self._arguments(state, 0.0, 1.0, 0, True))
         self.try_kernel = prepare_for(steps_between.try_step, self._trial(state, 0.0, 1.0))

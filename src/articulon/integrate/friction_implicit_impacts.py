@@ -27,6 +27,7 @@ from articulon.integrate.friction_implicit import kick, rub
 from articulon.integrate.law_inputs import book_unscaled_works
 from articulon.integrate.status import REACHED, stop_reached
 from articulon.kernels import jit, kernel, routine
+from articulon.model import Forest
 from articulon.model.state import EVALUATIONS, STEPS
 from articulon.passes import run
 
@@ -69,8 +70,7 @@ class Ends(NamedTuple):
     """Fraction of the step at which the pair meets, approximately, shape (1,)."""
     twist: np.ndarray
     """Twists of the links in a step, shape (links, 6)."""
-    parent: np.ndarray
-    """Parent of each link, shape (links,)."""
+    forest: Forest
     turn: np.ndarray
     """Larger sum, in the two drifts of a step, of the angular speeds of the joints up to each link, then the angle that
     it makes in a step, shape (links,)."""
@@ -79,7 +79,7 @@ class Ends(NamedTuple):
     spin: np.ndarray
     """Scratch, shape (links, 3)."""
     arm0: np.ndarray
-    """Distance of each link's origin from its parent's at the start of a step [length], shape (links,)."""
+    """Origin of each link relative to its parent's at the start of a step, world axes [length], shape (links, 3)."""
     arm1: np.ndarray
     """The same at its end."""
     depart: np.ndarray
@@ -94,10 +94,9 @@ class Ends(NamedTuple):
     """What has ended the latest call (see ``CLEAR``), and the step's own status, shape (2,)."""
 
 
-def ends_of(spheres: int, nq: int, nu: int, twist: np.ndarray, parent: np.ndarray) -> Ends:
-    """Zeroed arrays for a model; ``twist`` (links, 6) holds the links' twists in a step, ``parent`` (links,) their
-    parents."""
-    links = parent.size
+def ends_of(spheres: int, nq: int, nu: int, twist: np.ndarray, forest: Forest) -> Ends:
+    """Zeroed arrays for a model; ``twist`` (links, 6) holds the links' twists in a step."""
+    links = forest.parent.size
     return Ends(
         np.zeros((spheres, 3)),
         np.zeros((spheres, 3)),
@@ -112,12 +111,12 @@ def ends_of(spheres: int, nq: int, nu: int, twist: np.ndarray, parent: np.ndarra
         np.zeros(2, dtype=np.int64),
         np.zeros(1),
         twist,
-        parent,
+        forest,
         np.zeros(links),
         np.zeros(links),
         np.zeros((links, 3)),
-        np.zeros(links),
-        np.zeros(links),
+        np.zeros((links, 3)),
+        np.zeros((links, 3)),
         np.zeros(links),
         np.zeros(1),
         np.array([FRACTION, TURN]),
@@ -130,8 +129,8 @@ def ends_of(spheres: int, nq: int, nu: int, twist: np.ndarray, parent: np.ndarra
 def watch_spins(table, ends):
     """Raise ``turn`` to the squared angular speeds of the joints, and ``fastest`` to the largest angular speed of a
     link, where there are hard cores."""
-    for i in range(ends.parent.size):
-        p, w = ends.parent[i], load_from(ends.twist, i, 3)
+    for i in range(ends.turn.size):
+        p, w = ends.forest.parent[i], load_from(ends.twist, i, 3)
         if p >= 0:
             w = sub(w, load_from(ends.twist, p, 3))
         ends.turn[i] = max(ends.turn[i], dot(w, w))
@@ -175,17 +174,17 @@ def centres(r, table, q, u, x, ends, arm):
     copy_into(r.u, u)
     run(r.place)
     sphere_states(table, r.ws, x, ends.w)
-    link_motion(ends.parent, r.ws, ends.spin, arm)
+    link_motion(ends.forest.parent, r.ws, ends.spin, arm)
 
 
 @jit
 def find_departures(table, ends, h):
     """Compute how far the spheres depart from their lines in a step; return the largest departure."""
     for i in range(ends.turn.size):
-        p = ends.parent[i]
+        p = ends.forest.parent[i]
         ends.turn[i] = h * ends.turn[i] ** 0.5 + (ends.turn[p] if p >= 0 else 0.0)
     on = ends.turn, ends.still, ends.arm0, ends.arm1, ends.depart, ends.departure
-    departures(table, ends.parent, LINE, *on)
+    departures(table, ends.forest, LINE, *on)
     most = 0.0
     for s in range(ends.departure.size):
         most = max(most, ends.departure[s])
@@ -327,7 +326,7 @@ def advance(passes, begin, h, steps, whole, impacts, ends, stop, state, arrays):
         copy_into(state.u, u)
         copy_into(state.work, work)
         copy_into(ends.x0.reshape(-1), ends.x1.reshape(-1))
-        copy_into(ends.arm0, ends.arm1)
+        copy_into(ends.arm0.reshape(-1), ends.arm1.reshape(-1))
     if whole and stop_reached(stop, arrays):
         ends.outcome[0] = ENDED
     return done

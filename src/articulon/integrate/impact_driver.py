@@ -191,7 +191,10 @@ class ImpactDriver(ExplicitDriver):
             following = taken - gap / speed if speed < 0.0 else 0.0
             if not low < following < high:
                 following = 0.5 * (low + high)
-            if begin + following in (begin + low, begin + high):
+            if begin + following == begin + low:
+                # The gap may open again before ``high``: go on to the next floating-point time, where it has closed.
+                following = float(np.nextafter(begin + low, np.inf)) - begin
+            if begin + following >= begin + high:
                 break  # no floating-point time lies between
             tried = following
         return self.impacts.at(state.q, state.u) if self._retake(state, kept, high) else None

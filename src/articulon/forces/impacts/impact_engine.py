@@ -44,7 +44,7 @@ class Spheres(NamedTuple):
     spin: np.ndarray
     """Angular velocity of each link relative to its parent, world axes, shape (links, 3)."""
     arm: np.ndarray
-    """Distance of each link's origin from its parent's [length], shape (links,)."""
+    """Origin of each link relative to its parent's, world axes [length], shape (links, 3)."""
 
 
 class Event(NamedTuple):
@@ -120,14 +120,13 @@ class ImpactEngine:
         """Allocate the arrays for positions and motion."""
         n, links = self.table.link.size, self.response.wrench.shape[0]
         ends = np.zeros(self.model.nq), np.zeros(self.model.nu)
-        return Spheres(np.zeros((n, 3)), np.zeros((n, 3)), *ends, np.zeros((links, 3)), np.zeros(links))
+        return Spheres(np.zeros((n, 3)), np.zeros((n, 3)), *ends, np.zeros((links, 3)), np.zeros((links, 3)))
 
     def _search(
         self, skipped: np.ndarray, start: Spheres, end: Spheres, h: float, found: np.ndarray
     ) -> tuple[Any, ...]:
         """Arguments of the kernel that searches the paths of a step."""
-        parent = self.response.forest.parent
-        return self.table, parent, skipped, tuple(start), tuple(end), h, *self.scratch, found
+        return self.table, self.response.forest, skipped, tuple(start), tuple(end), h, *self.scratch, found
 
     def at(self, q: np.ndarray, u: np.ndarray) -> Spheres:
         """Return positions and motion at the given coordinates and speeds; later calls for rows and gaps refer to the

@@ -257,10 +257,10 @@ def control_points(x0, v0, x1, v1, h):
 
 
 @kernel
-def first_event(table, parent, skipped, start, end, h, links, spheres, found):
+def first_event(table, forest, skipped, start, end, h, links, spheres, found):
     """Call :func:`find_first_event` on cubics. ``start`` and ``end`` are the fields of ``Spheres`` at the two ends;
     ``links`` (3, links) and ``spheres`` (2, spheres) are scratch."""
-    cubic_departures(table, parent, start[4:], end[4:], h, links, spheres[0])
+    cubic_departures(table, forest, start[4:], end[4:], h, links, spheres[0])
     return find_first_event(table, skipped, start[:4], end[:4], h, CUBIC, spheres[0], spheres[1], found)
 
 

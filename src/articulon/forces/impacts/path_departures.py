@@ -16,7 +16,8 @@ no shorter steps, but an impact is located by steps of the rule itself, and a ru
 step follows no such path. The bound costs a few operations per link, and steps are shortened only near a contact.
 """
 
-from articulon.algebra.vectors import dot, load, load_from, sub
+from articulon.algebra.vectors import ZERO, dot, load, load_from, store, sub
+from articulon.dynamics.joints import translates
 from articulon.kernels import jit
 
 LINE, CUBIC = 2, 4
@@ -27,16 +28,13 @@ FINE_LINE, FINE_CUBIC = 1e-2, 1e-3
 
 @jit
 def link_motion(parent, ws, spin, arm):
-    """Angular velocity of each link relative to its parent (links, 3), and the distance of its origin from its
-    parent's (links,), 0 for a link on the ground."""
+    """Angular velocity of each link relative to its parent (links, 3), and its origin relative to its parent's
+    (links, 3), world axes; the latter is 0 for a link on the ground."""
     for i in range(parent.size):
         p = parent[i]
         for k in range(3):
             spin[i, k] = ws.twist[i, 3 + k] - (ws.twist[p, 3 + k] if p >= 0 else 0.0)
-        arm[i] = 0.0
-        if p >= 0:
-            d = sub(load(ws.position, i), load(ws.position, p))
-            arm[i] = dot(d, d) ** 0.5
+        store(arm, i, sub(load(ws.position, i), load(ws.position, p)) if p >= 0 else ZERO)
 
 
 @jit
@@ -55,18 +53,22 @@ def derivative_bound(path, turn, change, arm, slide):
 
 
 @jit
-def departures(table, parent, path, turn, change, arm0, arm1, depart, found):
+def departures(table, forest, path, turn, change, arm0, arm1, depart, found):
     """Compute the largest departure D of each sphere from its path into ``found`` (spheres,).
 
-    ``turn`` and ``change`` (links,) are described in :func:`derivative_bound`; ``arm0`` and ``arm1`` (links,) are the
-    distances of the links' origins from their parents' at the two ends; ``depart`` (links,) is scratch.
+    ``turn`` and ``change`` (links,) are described in :func:`derivative_bound`; ``arm0`` and ``arm1`` (links, 3) are the
+    links' origins relative to their parents' at the two ends; ``depart`` (links,) is scratch.
     """
     share = 1.0 / 8.0 if path == LINE else 1.0 / 384.0
-    for i in range(parent.size):
-        p = parent[i]
+    for i in range(depart.size):
+        p = forest.parent[i]
         depart[i] = 0.0
         if p >= 0:
-            arm, slide = max(arm0[i], arm1[i]), abs(arm1[i] - arm0[i])
+            a, b = load(arm0, i), load(arm1, i)
+            arm, slide = max(dot(a, a), dot(b, b)) ** 0.5, 0.0
+            if translates(forest.kind[i]):
+                gone = sub(b, a)
+                slide = dot(gone, gone) ** 0.5 + turn[p] * arm  # the rotation alone changes the arm by as much
             depart[i] = depart[p] + share * derivative_bound(path, turn[p], change[p], arm, slide)
     for s in range(found.size):
         i = table.link[s]
@@ -78,19 +80,19 @@ def departures(table, parent, path, turn, change, arm0, arm1, depart, found):
 
 
 @jit
-def cubic_departures(table, parent, start, end, h, scratch, found):
+def cubic_departures(table, forest, start, end, h, scratch, found):
     """Compute the departures of all spheres from cubics into ``found`` (spheres,). ``start`` and ``end`` are the
     motions of the links at the two ends, see :func:`link_motion`; ``scratch`` (3, links)."""
     w0, arm0 = start
     w1, arm1 = end
     turn, change = scratch[0], scratch[1]
-    for i in range(parent.size):
-        p = parent[i]
+    for i in range(turn.size):
+        p = forest.parent[i]
         a, b = load_from(w0, i, 0), load_from(w1, i, 0)
         d = sub(b, a)
         turn[i] = h * max(dot(a, a), dot(b, b)) ** 0.5 + (turn[p] if p >= 0 else 0.0)
         change[i] = h * dot(d, d) ** 0.5 + (change[p] if p >= 0 else 0.0)
-    departures(table, parent, CUBIC, turn, change, arm0, arm1, scratch[2], found)
+    departures(table, forest, CUBIC, turn, change, arm0, arm1, scratch[2], found)
 
 
 @jit
