@@ -288,17 +288,25 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
 
     def _resolved(self, state: State, kept: State, time: float, length: float, contact: np.ndarray) -> float | None:
         """Resolve the impact at the end of a part of a step that begins at ``time``; return the part's length, or None
-        if another pair overlaps there."""
+        if another pair overlaps there or has met before."""
         at = self.impacts.at(state.q, state.u)
         before = self.impacts.at(kept.q, kept.u)
         skipped = np.concatenate([resting(state.rule.history).contact, contact])
         while (found := self.impacts.deepest(before, skipped)) is not None:
             skipped = np.concatenate([skipped, found])
         at = self.impacts.at(state.q, state.u)
-        if self.impacts.deepest(at, skipped) is not None:
+        if self.impacts.deepest(at, skipped) is not None or self._meets_another(before, at, length, skipped):
             self._retake(state, kept)
             return None
         return length if self._settle(state, time + length, length, contact) else None
+
+    def _meets_another(self, before: Spheres, after: Spheres, length: float, skipped: np.ndarray) -> bool:
+        """Whether a contact other than some closes on the way between two points and may have opened again."""
+        v, rate, table = (after.x - before.x) / length, np.zeros_like(after.u), self.impacts.table
+        rate[table.stop_speed] = (after.q - before.q)[table.stop_coordinate] / length
+        start, end = before._replace(v=v, u=rate), after._replace(v=v, u=rate)
+        event = self.impacts.first_event(start, end, length, skipped)
+        return event is not None and event.part < 1.0
 
     def _settle(self, state: State, time: float, length: float, met: np.ndarray | None) -> bool:
         """Resolve the impacts of touching pairs at a time and find resting contacts; False if impacts do not end."""
