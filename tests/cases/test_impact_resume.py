@@ -224,6 +224,63 @@ def test_friction_implicit_steps_are_stopped_and_go_on_to_the_same_bits(tmp_path
     assert np.array_equal(one.u, two.u)
 
 
+WHIRLING = """
+[case]
+title = "An arm that whirls between the two sides of a post, by four radians in a step"
+units = "kg-m-s"
+
+[[model.bodies]]
+name = "arm"
+joint = "revolute"
+axis = [0, 0, 1]
+mass = 1
+inertia = 0.1
+u = 40
+
+[[model.sites]]
+body = "arm"
+position = [1, 0, 0]
+kind = "tip"
+radius = 0.05
+
+[[model.sites]]
+body = "ground"
+position = [-1, 0, 0]
+kind = "post"
+radius = 0.05
+
+[[forces]]
+kind = "impacts"
+excluded_joints = 0
+
+[integrator]
+rule = "rk4"
+step = 0.1
+
+[run]
+duration = 2.0
+frames = 4
+checkpoint_interval = 0.1
+"""
+
+
+@pytest.mark.parametrize("rule", ["rk4", "friction-implicit"])
+def test_steps_halved_because_bodies_turn_far_are_the_same_in_pieces(tmp_path: Path, monkeypatch, rule: str) -> None:
+    case = case_of(tmp_path, WHIRLING, {"integrator.rule": rule, "integrator.step": 0.1})
+    whole = ar.run(case, tmp_path / "unbroken", report=False)
+    # It goes π − 2 asin(0.05) to the first impact, and 2π − 4 asin(0.05) from each to the next, at 40 rad/s.
+    free = np.pi - 2.0 * np.arcsin(0.05)
+    assert whole.summary["impacts"]["impacts"] == 1 + int((80.0 - free) / (2.0 * free))
+    monkeypatch.setattr(loop, "CHUNK_SECONDS", 0.0)
+    folder = tmp_path / "broken"
+    with pytest.raises(KeyboardInterrupt, match="resume"):
+        ar.run(case, folder, progress=Shown(7, interrupt), report=False)
+    ar.run(case, folder, resume=True, report=False)
+    assert bits(folder) == bits(tmp_path / "unbroken")
+    one, two = on_one_and_two(lambda: ar.simulate(case.build_model(), 2.0, rule=rule, step=0.1, frames=4))
+    assert np.array_equal(one.q, two.q)
+
+
 @pytest.mark.slow
 def test_killed_runs_with_impacts_go_on_to_the_same_bits(tmp_path: Path) -> None:
     goes_on_after_kills(tmp_path, TUMBLING, np.random.default_rng(4).uniform(0.05, 0.4, 3))

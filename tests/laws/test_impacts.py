@@ -69,9 +69,10 @@ def test_of_a_row_of_balls_the_last_flies_on(gap: float) -> None:
 
 
 @pytest.mark.parametrize("speed", [1e2, 1e6])
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["rule"])
+@pytest.mark.parametrize("rule", [*RULES, {"rule": "friction-implicit", "step": 0.05}], ids=lambda rule: rule["rule"])
 def test_no_speed_passes_a_ball_by(speed: float, rule: dict[str, Any]) -> None:
-    """A bullet that goes ten to a hundred thousand diameters in a step hits the ball in its way."""
+    """A bullet that goes ten to a hundred thousand diameters in a step hits the ball in its way (for bodies that turn,
+    see ``test_turning_impacts.py``)."""
     run = ar.simulate(row_of_balls(2, radius=0.05, speed=speed, gap=1.0), 0.1, frames=1, **rule)
     assert np.abs(run.u[-1, ::6] - [0.0, speed]).max() < 1e-13 * speed
     assert run.state.rule.history[1] == 1

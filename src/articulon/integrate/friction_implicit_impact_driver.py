@@ -61,7 +61,8 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
         check_impacts(problem, engine)
         self.scratch = scratch(e)
         self.passes, self.kept = self._passes()
-        self.ends = steps_between.ends_of(engine.table.link.size, model.nq, model.nu, e.ws.twist)
+        forest = engine.response.forest
+        self.ends = steps_between.ends_of(engine.table.link.size, model.nq, model.nu, e.ws.twist, forest)
         self.between = engine.response, engine.table, engine.pressed
         self.advance_kernel = prepare_for(steps_between.advance, self._arguments(state, 0.0, 1.0, 0, True))
         self.try_kernel = prepare_for(steps_between.try_step, self._trial(state, 0.0, 1.0))
@@ -113,7 +114,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
         if memory[MEMORY.settled] == 0.0:  # at the start of a run
             memory[MEMORY.settled] = 1.0
             with one_blas_thread():
-                settled = self._settle(state, self.step, None)
+                settled = self._settle(state, float(state.time[0]), self.step, None)
             if not settled:
                 return DIVERGED
         while steps > 0:
@@ -256,7 +257,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
                 break
             gap, size = self._gap(state, contact)
             if abs(gap) <= CLOSED * size:
-                return self._resolved(state, kept, tried, contact)
+                return self._resolved(state, kept, time, tried, contact)
             if gap > 0.0:
                 low, left = tried, gap
             else:
@@ -273,7 +274,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
             if not low < middle < high or high - low <= 2e-16 * h:
                 self._retake(state, kept)
                 if self.try_kernel(*self._trial(state, time, high)):
-                    return self._resolved(state, kept, high, contact)
+                    return self._resolved(state, kept, time, high, contact)
                 break
             tried = middle
         self._retake(state, kept)
@@ -285,20 +286,30 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
         state.take(kept)
         state.counters[:] = counters
 
-    def _resolved(self, state: State, kept: State, length: float, contact: np.ndarray) -> float | None:
+    def _resolved(self, state: State, kept: State, time: float, length: float, contact: np.ndarray) -> float | None:
+        """Resolve the impact at the end of a part of a step that begins at ``time``; return the part's length, or None
+        if another pair overlaps there or has met before."""
         at = self.impacts.at(state.q, state.u)
         before = self.impacts.at(kept.q, kept.u)
         skipped = np.concatenate([resting(state.rule.history).contact, contact])
         while (found := self.impacts.deepest(before, skipped)) is not None:
             skipped = np.concatenate([skipped, found])
         at = self.impacts.at(state.q, state.u)
-        if self.impacts.deepest(at, skipped) is not None:
+        if self.impacts.deepest(at, skipped) is not None or self._meets_another(before, at, length, skipped):
             self._retake(state, kept)
             return None
-        return length if self._settle(state, length, contact) else None
+        return length if self._settle(state, time + length, length, contact) else None
 
-    def _settle(self, state: State, length: float, met: np.ndarray | None) -> bool:
-        """Resolve the impacts of touching pairs and find resting contacts; False if impacts do not end."""
+    def _meets_another(self, before: Spheres, after: Spheres, length: float, skipped: np.ndarray) -> bool:
+        """Whether a contact other than some closes on the way between two points and may have opened again."""
+        v, rate, table = (after.x - before.x) / length, np.zeros_like(after.u), self.impacts.table
+        rate[table.stop_speed] = (after.q - before.q)[table.stop_coordinate] / length
+        start, end = before._replace(v=v, u=rate), after._replace(v=v, u=rate)
+        event = self.impacts.first_event(start, end, length, skipped)
+        return event is not None and event.part < 1.0
+
+    def _settle(self, state: State, time: float, length: float, met: np.ndarray | None) -> bool:
+        """Resolve the impacts of touching pairs at a time and find resting contacts; False if impacts do not end."""
         engine, memory = self.impacts, state.rule.history
         at = engine.at(state.q, state.u)
         touching, rested = engine.touching(at), resting(memory)
@@ -310,7 +321,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
         moved = np.abs(state.u)
         found = engine.collide(at, touching, moved, length)
         if found is not None:
-            self.failure = book_impacts(engine, state, touching, *found)
+            self.failure = book_impacts(engine, state, time, touching, *found)
             if self.failure is not None:
                 return False
             at = engine.at(state.q, state.u)

@@ -1,8 +1,9 @@
 """Friction-implicit steps between impacts: taken as long as no pair meets, no contact pulls and no step is too long.
 
 The path of a sphere in a step is taken as the straight line between its two ends, because the speeds at the ends of a
-step that is long against relaxation times do not describe the path between them. A step in which a pair meets, or the
-distance of hard cores changes too much, is undone, and the caller takes shorter ones.
+step that is long against relaxation times do not describe the path between them. How far spheres on bodies that rotate
+depart from that line is bounded (``path_departures.py``). A step in which a pair meets or may meet, or the distance of
+hard cores changes too much, is undone, and the caller takes shorter ones.
 """
 
 from typing import NamedTuple
@@ -11,6 +12,7 @@ import numpy as np
 
 from articulon.algebra.vectors import add, copy_into, dot, load, load_from, scale, store, sub
 from articulon.forces.impacts.impact_geometry import (
+    UNSURE,
     all_contacts,
     between,
     contact_gap,
@@ -20,10 +22,12 @@ from articulon.forces.impacts.impact_geometry import (
     sphere_states,
 )
 from articulon.forces.impacts.impact_tables import STOP
+from articulon.forces.impacts.path_departures import LINE, departures, link_motion
 from articulon.integrate.friction_implicit import kick, rub
 from articulon.integrate.law_inputs import book_unscaled_works
 from articulon.integrate.status import REACHED, stop_reached
 from articulon.kernels import jit, kernel, routine
+from articulon.model import Forest
 from articulon.model.state import EVALUATIONS, STEPS
 from articulon.passes import run
 
@@ -56,6 +60,8 @@ class Ends(NamedTuple):
     """Mean speeds of the coordinates of stops, shape (nu,)."""
     work: np.ndarray
     """Works, shape (8,)."""
+    departure: np.ndarray
+    """The largest departure of each sphere from its line [length], shape (spheres,)."""
     ways: np.ndarray
     """Scratch, shape (spheres,)."""
     found: np.ndarray
@@ -64,6 +70,20 @@ class Ends(NamedTuple):
     """Fraction of the step at which the pair meets, approximately, shape (1,)."""
     twist: np.ndarray
     """Twists of the links in a step, shape (links, 6)."""
+    forest: Forest
+    turn: np.ndarray
+    """Larger sum, in the two drifts of a step, of the angular speeds of the joints up to each link, then the angle that
+    it makes in a step, shape (links,)."""
+    still: np.ndarray
+    """Zeros, since speeds are constant in a drift, shape (links,)."""
+    spin: np.ndarray
+    """Scratch, shape (links, 3)."""
+    arm0: np.ndarray
+    """Origin of each link relative to its parent's at the start of a step, world axes [length], shape (links, 3)."""
+    arm1: np.ndarray
+    """The same at its end."""
+    depart: np.ndarray
+    """Scratch, shape (links,)."""
     fastest: np.ndarray
     """The largest angular speed of a link in the drifts of a step, where it bounds the step, shape (1,)."""
     bounds: np.ndarray
@@ -74,8 +94,9 @@ class Ends(NamedTuple):
     """What has ended the latest call (see ``CLEAR``), and the step's own status, shape (2,)."""
 
 
-def ends_of(spheres: int, nq: int, nu: int, twist: np.ndarray) -> Ends:
+def ends_of(spheres: int, nq: int, nu: int, twist: np.ndarray, forest: Forest) -> Ends:
     """Zeroed arrays for a model; ``twist`` (links, 6) holds the links' twists in a step."""
+    links = forest.parent.size
     return Ends(
         np.zeros((spheres, 3)),
         np.zeros((spheres, 3)),
@@ -86,9 +107,17 @@ def ends_of(spheres: int, nq: int, nu: int, twist: np.ndarray) -> Ends:
         np.zeros(nu),
         np.zeros(8),
         np.zeros(spheres),
+        np.zeros(spheres),
         np.zeros(2, dtype=np.int64),
         np.zeros(1),
         twist,
+        forest,
+        np.zeros(links),
+        np.zeros(links),
+        np.zeros((links, 3)),
+        np.zeros((links, 3)),
+        np.zeros((links, 3)),
+        np.zeros(links),
         np.zeros(1),
         np.array([FRACTION, TURN]),
         np.full(1, PULL),
@@ -98,7 +127,13 @@ def ends_of(spheres: int, nq: int, nu: int, twist: np.ndarray) -> Ends:
 
 @jit
 def watch_spins(table, ends):
-    """Raise ``fastest`` to the largest angular speed of a link, where there are hard cores."""
+    """Raise ``turn`` to the squared angular speeds of the joints, and ``fastest`` to the largest angular speed of a
+    link, where there are hard cores."""
+    for i in range(ends.turn.size):
+        p, w = ends.forest.parent[i], load_from(ends.twist, i, 3)
+        if p >= 0:
+            w = sub(w, load_from(ends.twist, p, 3))
+        ends.turn[i] = max(ends.turn[i], dot(w, w))
     if table.core_size[0, 0] > 0.0 or table.core_size.size > 1:
         fastest2 = ends.fastest[0] ** 2
         for i in range(ends.twist.shape[0]):
@@ -115,6 +150,8 @@ def take_step(passes, time, h, table, ends, arrays):
     kick(passes, half, True, arrays)
     run(passes.move)
     ends.fastest[0] = 0.0
+    for i in range(ends.turn.size):
+        ends.turn[i] = 0.0
     watch_spins(table, ends)
     run(passes.drift)
     if passes.friction.shape[0] > 0:
@@ -130,12 +167,28 @@ def take_step(passes, time, h, table, ends, arrays):
 
 
 @jit
-def centres(r, table, q, u, x, v):
-    """Compute centres and velocities of the spheres at coordinates and speeds."""
+def centres(r, table, q, u, x, ends, arm):
+    """Compute the centres of the spheres (spheres, 3) and the lengths of the links' arms (links,) at coordinates and
+    speeds."""
     copy_into(r.q, q)
     copy_into(r.u, u)
     run(r.place)
-    sphere_states(table, r.ws, x, v)
+    sphere_states(table, r.ws, x, ends.w)
+    link_motion(ends.forest.parent, r.ws, ends.spin, arm)
+
+
+@jit
+def find_departures(table, ends, h):
+    """Compute how far the spheres depart from their lines in a step; return the largest departure."""
+    for i in range(ends.turn.size):
+        p = ends.forest.parent[i]
+        ends.turn[i] = h * ends.turn[i] ** 0.5 + (ends.turn[p] if p >= 0 else 0.0)
+    on = ends.turn, ends.still, ends.arm0, ends.arm1, ends.depart, ends.departure
+    departures(table, ends.forest, LINE, *on)
+    most = 0.0
+    for s in range(ends.departure.size):
+        most = max(most, ends.departure[s])
+    return most
 
 
 @routine
@@ -154,7 +207,7 @@ def goes_far(table, ends):
 
 @jit
 def meets(table, p, ends, q, h):
-    """Whether any two spheres that do not rest on each other meet on straight paths."""
+    """Whether any two spheres that do not rest on each other meet on straight paths, or may meet on arcs."""
     for s in range(table.link.size):
         store(ends.v, s, scale(1.0 / h, sub(load(ends.x1, s), load(ends.x0, s))))
     for k in range(table.stop_speed.size):
@@ -162,7 +215,8 @@ def meets(table, p, ends, q, h):
         ends.rate[table.stop_speed[k]] = (q[i] - ends.q[i]) / h
     start, end = (ends.x0, ends.v, ends.q, ends.rate), (ends.x1, ends.v, q, ends.rate)
     held = p.contact[: p.total[0]]
-    ends.part[0] = find_first_event(table, held, start, end, h, ends.ways, ends.found)
+    on = LINE, ends.departure, ends.ways, ends.found
+    ends.part[0] = find_first_event(table, held, start, end, h, *on)
     return ends.part[0] <= 1.0
 
 
@@ -220,7 +274,7 @@ def advance(passes, begin, h, steps, whole, impacts, ends, stop, state, arrays):
     arrays.status[0], ends.outcome[0], ends.outcome[1] = REACHED, CLEAR, REACHED
     run(passes.locate)
     run(passes.fill)
-    centres(r, table, q, u, ends.x0, ends.w)
+    centres(r, table, q, u, ends.x0, ends, ends.arm0)
     left, apart = room(table, ends.x0, q)
     taken, done = 0.0, 0
     for _ in range(steps):
@@ -244,18 +298,19 @@ def advance(passes, begin, h, steps, whole, impacts, ends, stop, state, arrays):
         if arrays.status[0] != REACHED or not total < np.inf:
             ends.outcome[0], ends.outcome[1] = BROKEN, arrays.status[0]
             return done
-        centres(r, table, q, u, ends.x1, ends.w)
+        centres(r, table, q, u, ends.x1, ends, ends.arm1)
+        most = find_departures(table, ends, h)
         if not 0.5 * h * ends.fastest[0] <= ends.bounds[1]:
             ends.outcome[0] = FAR
             return done
         # Two spheres approach by at most twice the largest displacement: most steps need no search of pairs.
-        way = 2.0 * widest(table, ends, q)
+        way = 2.0 * (widest(table, ends, q) + most)
         if not (taken + way < left and way <= ends.bounds[0] * (apart - taken - way)):
             if goes_far(table, ends):
                 ends.outcome[0] = FAR
                 return done
             if meets(table, p, ends, q, h):
-                ends.outcome[0] = MEETS
+                ends.outcome[0] = FAR if ends.part[0] == UNSURE else MEETS
                 return done
             if pulls(p, ends.pull[0]):
                 ends.outcome[0] = PULLS
@@ -271,6 +326,7 @@ def advance(passes, begin, h, steps, whole, impacts, ends, stop, state, arrays):
         copy_into(state.u, u)
         copy_into(state.work, work)
         copy_into(ends.x0.reshape(-1), ends.x1.reshape(-1))
+        copy_into(ends.arm0.reshape(-1), ends.arm1.reshape(-1))
     if whole and stop_reached(stop, arrays):
         ends.outcome[0] = ENDED
     return done

@@ -2,7 +2,8 @@
 
 After every step the paths of spheres and stops are searched for the first gap that closes. If one does, the step is
 repeated from its start with shorter lengths, until it ends where the gap is zero to rounding: this is a step of the
-rule itself and has its order. Impulses then change the speeds, and the next step begins. Resting contacts are
+rule itself and has its order. A step in which bodies turn too far for the search to tell whether they meet is halved
+(``path_departures.py``). Impulses then change the speeds, and the next step begins. Resting contacts are
 constraints within the steps; a step also ends where a contact would pull, begin to slip or reverse its slip.
 """
 
@@ -81,21 +82,45 @@ class ImpactDriver(ExplicitDriver):
         return status
 
     def _step(self, state: State, until: float) -> int:
-        """Take one step, or a part of it that ends where a pair meets or a resting contact gives way."""
+        """Take one step, or a part of it that ends where a pair meets, where a resting contact gives way, or before a
+        time up to which nothing meets for certain."""
         kept, begin = state.copy(), float(state.time[0])
-        at = self.impacts.at(state.q, state.u)
-        status = self._take(state, until)
-        if status not in (REACHED, PAUSED):
-            return status
-        rests = resting(state.rule.history)
-        # A contact that gives way comes first: beyond that point the step does not follow the motion.
-        if len(rests.contact) and self._least(state) < 0.0:
-            status = self._give_way(state, kept)
-            if status != PAUSED:
-                return status
-        length = float(state.time[0]) - begin
-        event = self.impacts.first_event(at, self.impacts.at(state.q, state.u), length, rests.contact)
-        return status if event is None else self._locate(state, kept, event, length)
+        start = self.impacts.at(state.q, state.u)
+        status, short = self._take(state, until), False
+        while status in (REACHED, PAUSED):
+            rests = resting(state.rule.history)
+            # A contact that gives way comes first: beyond that point the step does not follow the motion.
+            if len(rests.contact) and self._least(state) < 0.0:
+                status = self._give_way(state, kept)
+                if status != PAUSED:
+                    return status
+            length = float(state.time[0]) - begin
+            event = self.impacts.first_event(start, self.impacts.at(state.q, state.u), length, rests.contact)
+            found: int | None = status
+            if event is not None:
+                found = self._locate(state, kept, start, event, length) if event.part >= 0.0 else None
+            if found is not None:
+                self._suggest(state, length, short)
+                return found
+            assert event is not None
+            if not begin < begin + 0.5 * length < begin + length:
+                self.failure = (
+                    f"{self.impacts.name(event.contact[0])} turn so fast that no step is short enough to tell whether "
+                    "they meet; the acceleration is largest"
+                )
+                return DIVERGED
+            state.counters[REJECTED] += 1
+            status, short = PAUSED if self._retake(state, kept, 0.5 * length) else DIVERGED, True
+        return status
+
+    def _suggest(self, state: State, length: float, short: bool) -> None:
+        """Set the length of the next step: twice a step that was ``short``, or the rule's own after some clear steps.
+        It is part of the state, so that a resumed run takes the same steps."""
+        fixed = float(self.control.step[0])
+        if short:
+            state.step[0] = min(float(state.step[0]), 2.0 * length)
+        elif fixed > 0.0:
+            state.step[0] = min(fixed, 2.0 * float(state.step[0]))
 
     def _retake(self, state: State, kept: State, length: float) -> bool:
         """Repeat a step from its start with another length; booked works stay. Returns False if it fails."""
@@ -106,20 +131,31 @@ class ImpactDriver(ExplicitDriver):
         state.counters[REJECTED] += rejected - kept.counters[REJECTED]
         return status in (REACHED, PAUSED)
 
-    def _locate(self, state: State, kept: State, event: Event, length: float) -> int:
-        """Repeat a step so that it ends where a gap is zero, or where another gap has closed earlier."""
+    def _locate(self, state: State, kept: State, start: Spheres, event: Event, length: float) -> int | None:
+        """Repeat a step so that it ends where a gap is zero, or where another gap has closed earlier. Returns None if
+        only a shorter step can tell whether one has."""
         contact, tried = event.contact, event.part * length
-        skipped = self._overlapping(kept, resting(state.rule.history).contact)
+        rested = resting(state.rule.history).contact
+        skipped, known = self._overlapping(kept, rested), rested
         while True:
             at = self._close(state, kept, contact, tried, length, self._leaves(kept, contact))
             if at is None:
                 return DIVERGED
             deepest = self.impacts.deepest(at, skipped)
-            if deepest is None or np.array_equal(deepest, contact):
+            length = float(state.time[0]) - float(kept.time[0])
+            if deepest is not None and not np.array_equal(deepest, contact):
+                contact, tried = deepest, 0.5 * length
+                continue
+            # The gap closes a little later than on the path that was searched, or not at all: what passes through
+            # something else up to there comes first.
+            known = np.concatenate([known, contact])
+            other = self.impacts.first_event(start, at, length, known)
+            if other is not None and other.part < 0.0:
+                return None
+            if other is None or other.part == 1.0:
                 self.latest = self.impacts.name(contact[0])
                 return PAUSED
-            length = float(state.time[0]) - float(kept.time[0])
-            contact, tried = deepest, 0.5 * length
+            contact, tried = other.contact, other.part * length
 
     def _overlapping(self, kept: State, skipped: np.ndarray) -> np.ndarray:
         """Resting contacts, and contacts that already overlap at the start of a step, which no shorter step could
@@ -155,7 +191,10 @@ class ImpactDriver(ExplicitDriver):
             following = taken - gap / speed if speed < 0.0 else 0.0
             if not low < following < high:
                 following = 0.5 * (low + high)
-            if begin + following in (begin + low, begin + high):
+            if begin + following == begin + low:
+                # The gap may open again before ``high``: go on to the next floating-point time, where it has closed.
+                following = float(np.nextafter(begin + low, np.inf)) - begin
+            if begin + following >= begin + high:
                 break  # no floating-point time lies between
             tried = following
         return self.impacts.at(state.q, state.u) if self._retake(state, kept, high) else None

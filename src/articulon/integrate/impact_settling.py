@@ -45,7 +45,7 @@ def settle(engine: ImpactEngine, evaluator: Evaluator, state: State) -> str | No
     moved = np.abs(state.u) + step * np.abs(free)
     found = engine.collide(at, touching, moved, step)
     if found is not None:
-        failure = book_impacts(engine, state, touching, *found)
+        failure = book_impacts(engine, state, float(state.time[0]), touching, *found)
         if failure is not None:
             return failure
         at = engine.at(state.q, state.u)
@@ -55,11 +55,11 @@ def settle(engine: ImpactEngine, evaluator: Evaluator, state: State) -> str | No
 
 
 def book_impacts(
-    engine: ImpactEngine, state: State, touching: np.ndarray, speeds: np.ndarray, outcome: Outcome
+    engine: ImpactEngine, state: State, time: float, touching: np.ndarray, speeds: np.ndarray, outcome: Outcome
 ) -> str | None:
-    """Set the speeds of a state to those after the impacts of touching pairs, and book these; return why a run cannot
-    go on, or None."""
-    memory, time = state.rule.history, float(state.time[0])
+    """Set the speeds of a state to those after the impacts of touching pairs, and book these at a time, which may lie
+    within a step; return why a run cannot go on, or None."""
+    memory = state.rule.history
     memory[MEMORY.impacts] += outcome.impacts
     memory[MEMORY.energy] += outcome.energy
     memory[MEMORY.latest] = time

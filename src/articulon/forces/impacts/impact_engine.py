@@ -41,13 +41,18 @@ class Spheres(NamedTuple):
     """Coordinates, shape (nq,)."""
     u: np.ndarray
     """Speeds, shape (nu,)."""
+    spin: np.ndarray
+    """Angular velocity of each link relative to its parent, world axes, shape (links, 3)."""
+    arm: np.ndarray
+    """Origin of each link relative to its parent's, world axes [length], shape (links, 3)."""
 
 
 class Event(NamedTuple):
-    """A contact that closes within a step."""
+    """A contact that closes within a step, or may do so."""
 
     part: float
-    """Approximate fraction of the step at which it closes."""
+    """Approximate fraction of the step at which it closes; negative if only a shorter step can tell whether it
+    does."""
     contact: np.ndarray
     """The contact, shape (1, 2)."""
 
@@ -77,7 +82,7 @@ class ImpactEngine:
         self.table, self.named = impact_table(model)
         self.response, self._programs = response(model)
         spheres = self.table.link.size
-        self.ways = np.zeros(spheres)
+        self.scratch = np.zeros((3, self.response.wrench.shape[0])), np.zeros((2, spheres))
         self.rubs = bool((self.table.friction > 0.0).any())
         self.pressed = pressed_contacts(self.table, model.nu)
         self._kernels()
@@ -85,15 +90,15 @@ class ImpactEngine:
 
     def _kernels(self) -> None:
         """Request the compiled kernels."""
-        some, spheres, room = self.spheres(), self.table.link.size, np.zeros((1, 2), dtype=np.int64)
+        some, room = self.spheres(), np.zeros((1, 2), dtype=np.int64)
         table, r, nu = self.table, self.response, self.model.nu
         rows = np.zeros((1, nu))
         self._set_walls = prepare_for(set_walls, (table.walls,))
-        self._locate = prepare_for(locate, (r, table, some.x, some.v))
+        self._locate = prepare_for(locate, (r, table, some.x, some.v, some.spin, some.arm))
         self._touching = prepare_for(touching, (table, some.x, some.q, room))
         self._gaps = prepare_for(gaps_of, (table, some.x, some.q, room, np.zeros((1, 2))))
         self._deepest = prepare_for(deepest_overlap, (table, some.x, some.q, room, room[0]))
-        self._first = prepare_for(first_event, (table, room, tuple(some), tuple(some), 1.0, np.zeros(spheres), room[0]))
+        self._first = prepare_for(first_event, self._search(room, some, some, 1.0, room[0]))
         self._move = prepare_for(move_coordinates, (r.forest, some.q, some.u))
         if self.may_rest:
             self._press_rows = prepare_for(find_press_rows, (r, table, self.pressed))
@@ -113,8 +118,15 @@ class ImpactEngine:
 
     def spheres(self) -> Spheres:
         """Allocate the arrays for positions and motion."""
-        n = self.table.link.size
-        return Spheres(np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(self.model.nq), np.zeros(self.model.nu))
+        n, links = self.table.link.size, self.response.wrench.shape[0]
+        ends = np.zeros(self.model.nq), np.zeros(self.model.nu)
+        return Spheres(np.zeros((n, 3)), np.zeros((n, 3)), *ends, np.zeros((links, 3)), np.zeros((links, 3)))
+
+    def _search(
+        self, skipped: np.ndarray, start: Spheres, end: Spheres, h: float, found: np.ndarray
+    ) -> tuple[Any, ...]:
+        """Arguments of the kernel that searches the paths of a step."""
+        return self.table, self.response.forest, skipped, tuple(start), tuple(end), h, *self.scratch, found
 
     def at(self, q: np.ndarray, u: np.ndarray) -> Spheres:
         """Return positions and motion at the given coordinates and speeds; later calls for rows and gaps refer to the
@@ -125,7 +137,7 @@ class ImpactEngine:
         found = self.spheres()
         found.q[:], found.u[:] = q, u
         self.response.q[:], self.response.u[:] = q, u
-        self._locate(self.response, self.table, found.x, found.v)
+        self._locate(self.response, self.table, found.x, found.v, found.spin, found.arm)
         return found
 
     def touching(self, at: Spheres) -> np.ndarray:
@@ -169,9 +181,9 @@ class ImpactEngine:
         )
 
     def first_event(self, start: Spheres, end: Spheres, h: float, skipped: np.ndarray) -> Event | None:
-        """Return the first contact that closes within a step of a given length, if any."""
+        """Return the first contact that closes or may close within a step of a given length, if any."""
         found = np.zeros((1, 2), dtype=np.int64)
-        part = float(self._first(self.table, skipped, tuple(start), tuple(end), h, self.ways, found[0]))
+        part = float(self._first(*self._search(skipped, start, end, h, found[0])))
         return Event(part, found) if part <= 1.0 else None
 
     def rows(self, at: Spheres, contacts: np.ndarray, per: int = 1) -> Rows:

@@ -1,8 +1,9 @@
 """Gaps of spheres and stops, and the time at which they first close within a step.
 
-Within a step each centre follows the cubic defined by its positions and velocities at the two ends. The search uses
-bounds of the velocity and curvature of that cubic, so that it misses no contact, however fast the spheres are. It finds
-which two meet and approximately when; the integrator's own steps then determine the exact time.
+Within a step each centre follows the cubic defined by its positions and velocities at the two ends, up to a departure
+that is bounded for bodies that rotate (``path_departures.py``). The search uses bounds of the velocity and curvature of
+that cubic, so that it misses no contact, however fast the spheres are. It finds which two meet and approximately when,
+or that only a shorter step can tell; the integrator's own steps then determine the exact time.
 """
 
 import math
@@ -14,6 +15,13 @@ from articulon.forces.contact.wall_motion import place_walls, rotation_of
 from articulon.forces.contact.wall_shapes import INSIDE, MESH, PLANE, triangle_gap
 from articulon.forces.contact.wall_touching import in_wall_frame, smooth_gap
 from articulon.forces.impacts.impact_tables import STOP, TOUCH
+from articulon.forces.impacts.path_departures import (
+    CUBIC,
+    counted,
+    cubic_departures,
+    departure_at,
+    departure_bounds,
+)
 from articulon.forces.sites.nearest_images import minimum_image
 from articulon.kernels import jit, kernel, routine
 
@@ -22,6 +30,8 @@ DEEPEST = 24
 MOST_LOOKS = 4096
 """Largest number of parts of a step that are examined; two bodies that move side by side for long without touching need
 many."""
+NONE, UNSURE = 2.0, -1.0
+"""In place of the fraction of a step: no contact closes; only a shorter step can tell whether one does."""
 
 
 @kernel
@@ -196,14 +206,25 @@ def path_bounds(table, a, b, path):
     return fastest, bend + fastest * fastest / round_
 
 
+@jit
+def least_gap(table, a, b, path, order, departure, s):
+    """The smallest gap at a fraction s of the step, and its derivative by s, if a path of the given order is departed
+    from by at most ``departure``."""
+    gap, rate = gap_on_path(table, a, b, path, s)
+    off, slope = departure_at(order, departure, s)
+    return gap - off, rate - slope
+
+
 @routine
-def first_meeting(table, a, b, path, size, until):
-    """Fraction of the step at which the gap of a path first closes, at most ``until``; 2 if it does not.
+def first_meeting(table, a, b, path, size, order, departure, until):
+    """Fraction of the step at which the gap of a path can first close, at most ``until``; 2 if it does not.
 
     A part of the step is skipped if no path within the bounds can close the gap there by more than rounding: if the gap
     at its ends is larger than its largest possible change, or than the largest possible dip between them.
     """
     fastest, bend = path_bounds(table, a, b, path)
+    off = departure_bounds(order, departure)
+    fastest, bend = fastest + off[0], bend + off[1]
     least = -0.5 * TOUCH * size
     level, k, looks = 0, 0, 0
     while looks < MOST_LOOKS:
@@ -211,9 +232,9 @@ def first_meeting(table, a, b, path, size, until):
         width = 1.0 / (1 << level)
         low, high = k * width, (k + 1) * width
         if low >= until:
-            return 2.0
-        g0, _ = gap_on_path(table, a, b, path, low)
-        g1, rate = gap_on_path(table, a, b, path, high)
+            return NONE
+        g0, _ = least_gap(table, a, b, path, order, departure, low)
+        g1, rate = least_gap(table, a, b, path, order, departure, high)
         clear = 0.5 * (g0 + g1 - fastest * width) > least or min(g0, g1) - 0.125 * bend * width * width > least
         if not clear and level < DEEPEST:
             level, k = level + 1, 2 * k
@@ -224,9 +245,9 @@ def first_meeting(table, a, b, path, size, until):
         while level > 0 and k % 2 == 0:
             level, k = level - 1, k // 2
         if level == 0 and k == 1:
-            return 2.0
+            return NONE
     g1, rate = gap_on_path(table, a, b, path, 1.0)
-    return 1.0 if g1 < least and rate < 0.0 else 2.0
+    return 1.0 if g1 < least and rate < 0.0 else NONE
 
 
 @jit
@@ -236,27 +257,44 @@ def control_points(x0, v0, x1, v1, h):
 
 
 @kernel
-def first_event(table, skipped, start, end, h, extents, found):
-    """Call :func:`find_first_event` from Python."""
-    return find_first_event(table, skipped, start, end, h, extents, found)
+def first_event(table, forest, skipped, start, end, h, links, spheres, found):
+    """Call :func:`find_first_event` on cubics. ``start`` and ``end`` are the fields of ``Spheres`` at the two ends;
+    ``links`` (3, links) and ``spheres`` (2, spheres) are scratch."""
+    cubic_departures(table, forest, start[4:], end[4:], h, links, spheres[0])
+    return find_first_event(table, skipped, start[:4], end[:4], h, CUBIC, spheres[0], spheres[1], found)
+
+
+@jit
+def shortest_flight(cell):
+    """The relative displacement that brings another than the nearest image of a centre to the distance 0: half the
+    smallest width of a periodic box."""
+    half = np.inf
+    for k in range(3):
+        if cell.periodic[k] != 0:
+            face = (cell.inverse[0, k], cell.inverse[1, k], cell.inverse[2, k])
+            half = min(half, 0.5 / norm(face))
+    return half
 
 
 @routine
-def find_first_event(table, skipped, start, end, h, extents, found):
+def find_first_event(table, skipped, start, end, h, order, departures, extents, found):
     """Find the first of all contacts to close in a step of length h and write it into ``found`` (2,). Return the
-    approximate fraction of the step at which it closes, or 2 if none does.
+    approximate fraction of the step at which it closes, 2 if none does, or −1 if only a shorter step can tell.
 
-    ``start`` and ``end`` are (x, v, q, u) at the two ends; ``skipped`` (n, 2) are contacts to ignore; ``extents``
-    (spheres,) is scratch.
+    ``start`` and ``end`` are (x, v, q, u) at the two ends; ``skipped`` (n, 2) are contacts to ignore; ``departures``
+    (spheres,) bounds how far spheres depart from paths of the given order; ``extents`` (spheres,) is scratch.
     """
     x0, v0, q0, u0 = start
     x1, v1, q1, u1 = end
-    spheres, best = table.link.size, 2.0
+    spheres, best, sure = table.link.size, NONE, True
+    half = shortest_flight(table.cell)
     for s in range(spheres):
         p = control_points(load(x0, s), load(v0, s), load(x1, s), load(v1, s), h)
-        extents[s] = max(norm(sub(p[1], p[0])), norm(sub(p[2], p[0])), norm(sub(p[3], p[0])))
+        hull = max(norm(sub(p[1], p[0])), norm(sub(p[2], p[0])), norm(sub(p[3], p[0])))
+        extents[s] = hull + departures[s]
     for k in range(all_contacts(table)):
         a, b = contact_number(table, k)
+        departure = 0.0
         if a == STOP:
             i, j = table.stop_coordinate[b], table.stop_speed[b]
             path = control_points((q0[i], 0.0, 0.0), (u0[j], 0.0, 0.0), (q1[i], 0.0, 0.0), (u1[j], 0.0, 0.0), h)
@@ -264,12 +302,18 @@ def find_first_event(table, skipped, start, end, h, extents, found):
         elif b < spheres:
             xa, xb = load(x0, a), load(x0, b)
             d = between(table, xa, xb)
-            reach = reach_of(table, a, b)
-            if dot(d, d) > (reach * (1.0 + 2.0 * TOUCH) + extents[a] + extents[b]) ** 2:
+            reach, flight = reach_of(table, a, b), extents[a] + extents[b]
+            # Another image than the one that is nearest at the start may be met.
+            far = flight > max(half - reach, 0.25 * half)
+            if not far and dot(d, d) > (reach * (1.0 + 2.0 * TOUCH) + flight) ** 2:
                 continue
+            if far and not is_among(skipped, a, b):
+                found[0], found[1] = a, b
+                return UNSURE
             gone = add(d, sub(sub(load(x1, a), xa), sub(load(x1, b), xb)))
             path = control_points(d, sub(load(v0, a), load(v0, b)), gone, sub(load(v1, a), load(v1, b)), h)
             size = reach + abs(xa[0]) + abs(xa[1]) + abs(xa[2])
+            departure = counted(order, departures[a] + departures[b], reach)
         else:
             xa = load(x0, a)
             gap, _ = wall_gap(table, b - spheres, xa)
@@ -277,12 +321,13 @@ def find_first_event(table, skipped, start, end, h, extents, found):
                 continue
             path = control_points(xa, load(v0, a), load(x1, a), load(v1, a), h)
             size = table.radius[a] + abs(xa[0]) + abs(xa[1]) + abs(xa[2])
+            departure = counted(order, departures[a], table.radius[a])
         if is_among(skipped, a, b):
             continue
-        when = first_meeting(table, a, b, path, size, best)
+        when = first_meeting(table, a, b, path, size, order, departure, best)
         if when < best:
-            best, found[0], found[1] = when, a, b
-    return best
+            best, sure, found[0], found[1] = when, departure == 0.0, a, b
+    return best if sure else UNSURE
 
 
 @jit

@@ -19,6 +19,7 @@ from articulon.dynamics.loops.loop_passes import solving_with_loops
 from articulon.dynamics.newton_euler import project
 from articulon.forces.impacts.impact_geometry import contact_gap, norm, sphere_states
 from articulon.forces.impacts.impact_tables import STOP
+from articulon.forces.impacts.path_departures import link_motion
 from articulon.kernels import jit, kernel, routine
 from articulon.model import Forest, Model, Workspace, kernel_tables, workspace
 from articulon.passes import Program, run
@@ -123,11 +124,12 @@ def unit_row(r, table, a, b, at, xb, direction, row, jump):
 
 
 @kernel
-def locate(r, table, x, v):
-    """Compute poses and velocities of the links at the coordinates and speeds of ``r``, and the centres and velocities
-    of the spheres (spheres, 3)."""
+def locate(r, table, x, v, spin, arm):
+    """Compute poses and velocities of the links at the coordinates and speeds of ``r``, the centres and velocities of
+    the spheres (spheres, 3), and the motion of the links relative to their parents, see :func:`link_motion`."""
     run(r.place)
     sphere_states(table, r.ws, x, v)
+    link_motion(r.forest.parent, r.ws, spin, arm)
 
 
 @jit
