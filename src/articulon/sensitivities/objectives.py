@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from articulon.cases.overrides import parts
-from articulon.dynamics import body_poses, inverse_dynamics, kinetic_energy, mass_matrix
+from articulon.dynamics import inverse_dynamics, kinetic_energy, mass_matrix
+from articulon.dynamics.centres_of_mass import centre_of_mass, modal_arms
 from articulon.dynamics.derivatives.derivative_functions import tree_force_derivatives
 from articulon.dynamics.derivatives.flexible_derivatives import force_matrices
 from articulon.errors import CaseError
@@ -21,7 +22,6 @@ from articulon.forces.evaluation import generalized_forces, potential_energy
 from articulon.forces.gravity import Gravity
 from articulon.inputs import array, number, shown
 from articulon.model import Model
-from articulon.model.array_rotations import matrices
 from articulon.model.coordinate_names import coordinate_names
 
 Found = tuple[float, np.ndarray, np.ndarray]
@@ -145,40 +145,12 @@ def _potential(model: Model, q: np.ndarray) -> Found:
     return float(potential_energy(model, q)), -forces, still
 
 
-def centre(model: Model, q: np.ndarray, body: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the centre of mass of a body, and its arm from the body's origin, world frame."""
-    positions, rotations = body_poses(model, q)
-    arm = matrices(rotations[body]) @ model.centres[body]
-    return positions[body] + arm, arm
-
-
 def pulled(model: Model, q: np.ndarray, ends: list[tuple[int, np.ndarray, np.ndarray]]) -> np.ndarray:
     """Return the generalised forces of forces that act at arms from the origins of bodies."""
     wrenches, still = np.zeros((model.bodies, 6)), np.zeros(model.nu)
     for body, arm, force in ends:
         wrenches[body] += np.concatenate([force, np.cross(arm, force)])
     return -np.asarray(inverse_dynamics(model, q, still, still, wrenches=wrenches))
-
-
-def modal_arms(model: Model, q: np.ndarray, body: int) -> tuple[slice, slice, np.ndarray]:
-    """Return the modal coordinates and speeds of a body, and the displacement of its centre of mass at unit modal
-    coordinates, (modes, 3), world frame; a rigid body has no modes."""
-    shapes = model.modes.get(body)
-    if shapes is None:
-        return slice(0, 0), slice(0, 0), np.zeros((0, 3))
-    link, joint, count = int(model.link[body]), model.joints[body], shapes.stiffness.shape[0]
-    k, j = int(model.forest.q_start[link]) + joint.nq, int(model.forest.u_start[link]) + joint.nu
-    R = matrices(body_poses(model, q)[1][body])
-    moved = np.einsum("i,iaj->ja", shapes.masses, shapes.shapes) / model.masses[body]
-    return slice(k, k + count), slice(j, j + count), moved @ R.T
-
-
-def centre_of_mass(model: Model, q: np.ndarray, body: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the centre of mass of a body, deformed by its modes, and its arm from the body's origin, world frame."""
-    place, arm = centre(model, q, body)
-    modal, _, moved = modal_arms(model, q, body)
-    way = q[modal] @ moved
-    return place + way, arm + way
 
 
 def pulled_centres(model: Model, q: np.ndarray, ends: list[tuple[int, np.ndarray, np.ndarray]]) -> np.ndarray:
