@@ -21,6 +21,7 @@ from articulon.errors import CaseError
 from articulon.forces.evaluation import generalized_forces, potential_energy
 from articulon.forces.gravity import Gravity
 from articulon.inputs import array, number, shown
+from articulon.integrate.integrators import BrownianDynamics
 from articulon.model import Model
 from articulon.model.coordinate_names import coordinate_names
 
@@ -44,13 +45,18 @@ class Objective:
     """Whether the objective is the time at which the run ends, not a function of the final state."""
 
 
+NO_SPEEDS = (
+    "'overdamped' leaves inertia out, and speeds are zero in its states; choose 'potential_energy', a coordinate, "
+    "'position.BODY.x' or 'distance.BODY.BODY', or a rule with inertia, such as 'friction-implicit'"
+)
 STOP_TIME = "stop_time"
 """Name of the objective that is the time at which a run stops."""
 
 
-def objective_of(model: Model, objective: Any, where: str, *, stops: bool) -> Objective:
-    """Return the objective that a user gives for a run; ``stops`` says whether the run may stop early. Raises CaseError
-    for an invalid objective."""
+def objective_of(model: Model, objective: Any, where: str, *, stops: bool, integrator: Any) -> Objective:
+    """Return the objective that a user gives for a run with an integrator; ``stops`` says whether the run may stop
+    early. Raises CaseError for an invalid objective, and for one of speeds under a rule without inertia."""
+    still = isinstance(integrator, BrownianDynamics)
     if isinstance(objective, Objective):
         return objective
     if isinstance(objective, str) and objective == STOP_TIME:
@@ -60,6 +66,8 @@ def objective_of(model: Model, objective: Any, where: str, *, stops: bool) -> Ob
             )
         return Objective(lambda q, u: (0.0, np.zeros(model.nu), np.zeros(model.nu)), is_time=True)
     if isinstance(objective, str):
+        if still and (objective == "kinetic_energy" or objective in speed_names(model)):
+            raise CaseError(f"{where}: objective: '{objective}': {NO_SPEEDS}")
         return _named(model, objective, f"{where}: objective")
     if not callable(objective) or isinstance(objective, type):
         raise CaseError(
@@ -75,13 +83,21 @@ def objective_of(model: Model, objective: Any, where: str, *, stops: bool) -> Ob
                 f"{shown(found)}"
             )
         size = model.nu if np.shape(found[1]) == (model.nu,) else model.nq
+        by_u = array(found[2], (model.nu,), f"{where}: objective, derivatives by u", CaseError)
+        if still and by_u.any():
+            raise CaseError(f"{where}: objective, derivatives by u: expected zeros: {NO_SPEEDS}")
         return (
             number(found[0], f"{where}: objective, value", CaseError),
             array(found[1], (size,), f"{where}: objective, derivatives by q", CaseError),
-            array(found[2], (model.nu,), f"{where}: objective, derivatives by u", CaseError),
+            by_u,
         )
 
     return Objective(checked)
+
+
+def speed_names(model: Model) -> list[str]:
+    """Names of the speeds, as objectives."""
+    return [one for one, _ in coordinate_names(model)[1]]
 
 
 def _named(model: Model, name: str, where: str) -> Objective:
@@ -92,7 +108,7 @@ def _named(model: Model, name: str, where: str) -> Objective:
         return Objective(
             lambda q, u: _potential(model, q), lambda model, q, u: float(potential_energy(model, q)), of_bodies=False
         )
-    of_q, of_u = ([one for one, _ in names] for names in coordinate_names(model))
+    of_q, of_u = [one for one, _ in coordinate_names(model)[0]], speed_names(model)
     if name in of_q:
         return Objective(_entry(of_q.index(name), model.nq, model.nu))
     if name in of_u:
