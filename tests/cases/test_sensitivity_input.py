@@ -383,3 +383,35 @@ def test_the_window_of_noise_is_refused() -> None:
     drag = ar.forces.StokesDrag(translational=2.0, rotational=0.3)
     with pytest.raises(ar.CaseError, match="another path of the noise"):
         ar.sensitivity(pendulum(forces=(drag, noise)), "kinetic_energy", ["forces.brownian.window"], **RUN)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("loops.wrist.position", "hang the body on the tree by this joint.*'bodies.NAME.position'"),
+        ("drives.rod.values", "derivatives by given motions are not built; take differences of runs"),
+        (
+            "forces[1].times",
+            "derivatives by times of 'joint-actuation' are not known; leave it out, or take differences",
+        ),
+        ("bodies.cap.position", "derivatives by the places of welds are not built; take differences of runs"),
+    ],
+)
+def test_what_is_no_parameter_says_what_to_do(name: str, message: str) -> None:
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("rod", mass=1.0, inertia=0.1, joint=ar.Revolute(axis=(0, 1, 0)))
+    builder.add_body("cap", parent="rod", position=(0, 0, -1), mass=1.0, inertia=0.1, joint=ar.Weld())
+    builder.add_force(spring())
+    builder.add_force(ar.forces.JointActuation("rod", times=(0, 1, 2, 3), values=(0, 1, 2, 3)))
+    with pytest.raises(ar.CaseError, match=message):
+        ar.sensitivity(builder.build(), "rod.angle", name, **RUN)
+
+
+def test_forces_without_derivatives_say_what_to_choose() -> None:
+    builder = ar.ModelBuilder(units="kg-m-s", box=ar.Box(lengths=(9.0, 9.0, 9.0)))
+    for k in range(2):
+        builder.add_body(f"ion{k}", mass=1.0, inertia=0.1, joint=ar.Free(), q=(2.0 * k, 0, 0, 1, 0, 0, 0))
+        builder.add_site(f"ion{k}", kind="A", charge=1.0 - 2.0 * k)
+    builder.add_force(ar.forces.Ewald())
+    with pytest.raises(ar.ModelError, match="derivatives of 'ewald' are not known; choose 'coulomb' with a truncation"):
+        ar.sensitivity(builder.build(), "kinetic_energy", "u", **RUN)

@@ -211,6 +211,14 @@ def _check_case(case: Case) -> None:
             raise CaseError(f"{case.source}: {key}: runs with it have no derivatives; leave it out of the case")
 
 
+TRUNCATED = "choose 'coulomb' with a truncation"
+INSTEAD = {
+    "ewald": TRUNCATED,
+    "particle-mesh-ewald": TRUNCATED,
+    "fast-multipole": TRUNCATED,
+    "user-pair": "choose ar.forces.UserForce, which has its derivatives from a function or by differences",
+}
+"""What to choose in the place of forces whose derivatives are not known, by kind."""
 BRANCHING = ("impacts", "joint-limits", "contact")
 """Kinds of forces that act only where bodies or joints touch."""
 
@@ -238,9 +246,9 @@ def check_differentiable(model: Model, where: str) -> None:
             )
         if not there:
             name = getattr(force, "kind", type(force).__name__)
+            other = INSTEAD.get(name, "leave it out")
             raise ModelError(
-                f"{where}: forces[{k}]: the derivatives of '{name}' are not known; leave it out, or take differences "
-                "of runs"
+                f"{where}: forces[{k}]: the derivatives of '{name}' are not known; {other}, or take differences of runs"
             )
         if isinstance(force, Force):
             force.check_adjoint(f"{where}: forces[{k}]")

@@ -147,6 +147,14 @@ def changes_by(parameters: list[Parameter], model: Model) -> tuple[np.ndarray, n
     return np.hstack([one.columns for one in changing]).T, np.vstack([one.start for one in changing])
 
 
+UNCHANGED = {
+    "loops": "derivatives by the frames of loops are not built; hang the body on the tree by this joint and close the "
+    "loop elsewhere, so that the frame is 'bodies.NAME.position', or take differences of runs",
+    "drives": "derivatives by given motions are not built; take differences of runs",
+}
+"""Why there are no derivatives by what is no parameter, and what to choose, by the first part of its name."""
+
+
 def parameter_of(model: Model, name: str, where: str) -> Parameter:
     """Return the parameter of a model with this name; raises CaseError if it does not exist or is a choice rather than
     a number."""
@@ -167,6 +175,8 @@ def parameter_of(model: Model, name: str, where: str) -> Parameter:
         return Parameter(name, *body_parameter(model, str(path[1]), str(path[2]), f"{where}: {name}"), curved)
     if path[0] == "sites" and len(path) == 3:
         return Parameter(name, *site_parameter(model, _number(path[1]), str(path[2]), f"{where}: {name}"), curved)
+    if path[0] in UNCHANGED:
+        raise CaseError(f"{where}: {name}: {UNCHANGED[str(path[0])]}")
     if path[0] != "forces" or len(path) < 3:
         raise CaseError(
             f"{where}: there is no parameter {shown(name)}; there are 'q' and 'u', the initial state, numbers of "
@@ -183,7 +193,10 @@ def parameter_of(model: Model, name: str, where: str) -> Parameter:
     unknown = getattr(type(force), "not_differentiated", ())
     if field in unknown or path[-1] in unknown:
         by = path[-1] if path[-1] in unknown else field
-        raise CaseError(f"{where}: {name}: derivatives by {by} of '{force.kind}' are not known; leave it out")
+        raise CaseError(
+            f"{where}: {name}: derivatives by {by} of '{force.kind}' are not known; leave it out, or "
+            "take differences of runs"
+        )
     value = getattr(force, field)
     numbers = np.asarray(_numbers(_at(value, rest, name, where), name, where), dtype=np.float64)
 
@@ -195,7 +208,10 @@ def parameter_of(model: Model, name: str, where: str) -> Parameter:
     try:
         _ = found.columns
     except ModelError as error:
-        raise CaseError(f"{where}: {name}: its numbers cannot be changed one by one ({error}); leave it out") from None
+        raise CaseError(
+            f"{where}: {name}: its numbers cannot be changed one by one ({error}); leave it out, "
+            "or take differences of runs"
+        ) from None
     return found
 
 

@@ -42,7 +42,7 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
         if isinstance(force, Brownian) and force.amplitude_from != "bath":
             raise CaseError(
                 f"{where}: forces[{k}].amplitude_from: derivatives are those of noise of the 'bath', and not of "
-                f"'{force.amplitude_from}'"
+                f"'{force.amplitude_from}'; choose 'bath'"
             )
     _check_mass_matrix(model, integrator, where)
     if verlet:
@@ -100,7 +100,8 @@ def check_thermostat(model: Model, integrator: Any, thermostat: Any, duration: f
     if not (isinstance(thermostat, Langevin) and is_verlet(integrator) and only_particles(model)):
         raise CaseError(
             f"{where}: thermostat: runs have derivatives with 'langevin' and the rule 'velocity-verlet' for free "
-            f"particles under forces between sites alone, with their noise held; leave '{thermostat.kind}' out"
+            f"particles under forces between sites alone, with their noise held; leave "
+            f"'{thermostat.kind}' out, or choose Brownian forces with drag and 'friction-implicit'"
         )
     thermostat.check(model, f"{where}: thermostat")
     thermostat.check_schedule(duration, f"{where}: thermostat")
