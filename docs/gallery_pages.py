@@ -109,14 +109,14 @@ def pages() -> dict[Path, str]:
     check_groups()
     gallery = [
         "# Gallery\n",
-        "Each figure is made by a script of some 20 to 60 lines, which ends by checking its own physics. "
-        "`python examples/NAME.py` writes `NAME.png` into the current folder; where a script takes more than a few "
-        "seconds, `--short` makes a shorter one.\n",
+        "Each figure comes from a script of about 20 to 60 lines, which you can run and change. The script checks its "
+        "own physics at the end. `python examples/NAME.py` writes `NAME.png` into the current folder. If a script "
+        "takes more than a few seconds, `--short` makes a shorter run.\n",
     ]
     readme = [
         "# Examples\n",
-        "One idea each: a model, a run, a figure, and a check of its physics. All of them as figures: "
-        "[docs/gallery.md](../docs/gallery.md).\n",
+        "Each script shows one idea with a model, a run, a figure and a check of its physics. "
+        "[docs/gallery.md](../docs/gallery.md) shows all figures.\n",
         "```\npython examples/pendulum_period.py         # writes pendulum_period.png into the current folder\n"
         "python examples/optical_trap.py --short    # a shorter run, where there is one\n```\n",
     ]

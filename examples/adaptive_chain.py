@@ -1,7 +1,7 @@
-"""A swinging chain whose quiet joints lock: fewer joints move, momentum and energy are booked to rounding.
+"""A swinging chain locks its quiet joints: fewer joints move, and all energy is accounted for.
 
-Joints lock where a condition says that they hardly move, and are released where they would accelerate. What locking
-takes out waits in a reservoir.
+A joint locks when a condition finds that it hardly moves, and is released when it would accelerate. The energy that a
+lock removes is kept in a reservoir, so the energy balance still closes.
 """
 
 from pathlib import Path

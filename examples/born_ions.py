@@ -1,6 +1,7 @@
-"""Two ions in an implicit solvent: Born's energy far apart, Coulomb's law weakened by water between them.
+"""The energy of two ions in an implicit solvent approaches Born's energy and screened Coulomb attraction.
 
-The generalised Born energy of a pair of opposite charges over their distance.
+The figure shows the generalised Born energy of two opposite charges as a function of their distance. Far apart, water
+weakens Coulomb's law by its permittivity.
 """
 
 from pathlib import Path

@@ -1,6 +1,7 @@
-"""A ball that bounces: each height is e² of the one before, and it comes to rest in a finite time.
+"""A ball bounces to e² of its previous height each time, and comes to rest in a finite time.
 
-The times of the bounces form a geometric series, whose sum is √(2h/g) (1 + e)/(1 − e).
+The intervals between bounces form a geometric series. Its sum gives the time at which the ball comes to rest: √(2h/g)
+(1 + e)/(1 − e).
 """
 
 from pathlib import Path

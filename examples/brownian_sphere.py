@@ -1,6 +1,7 @@
-"""A Brownian sphere, from ballistic to diffusive: its mean-square displacement over four decades of time.
+"""The mean-square displacement of a Brownian sphere passes from ballistic to diffusive.
 
-A hundred and more states side by side follow the exact law of a sphere with inertia, 6 D [t − τ(1 − e^(−t/τ))].
+A hundred or more states are simulated side by side. Over four decades of time they follow the exact law of a sphere
+with inertia, 6 D [t − τ(1 − e^(−t/τ))].
 """
 
 import sys

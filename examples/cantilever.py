@@ -1,7 +1,7 @@
-"""A flexible cantilever rings at the frequencies of Euler and Bernoulli.
+"""A flexible cantilever vibrates at the frequencies of Euler and Bernoulli's beam theory.
 
-The beam is one flexible body of four bending modes. Its tip is let go after a kick; the spectrum of what follows has
-its peaks where β ℓ solves cos βℓ cosh βℓ = −1.
+The beam is one flexible body with four bending modes. Its tip starts with a velocity and then vibrates freely. The
+peaks of its spectrum are where β ℓ solves cos βℓ cosh βℓ = −1.
 """
 
 from pathlib import Path

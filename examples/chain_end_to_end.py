@@ -1,6 +1,6 @@
-"""The end-to-end distance of freely jointed chains, sampled with rigid rods: Treloar's exact distribution.
+"""End-to-end distances of freely jointed chains of rigid rods follow Treloar's exact distribution.
 
-Rigid rods prefer angles near a right angle, which stiff springs would not. Fixman's potential takes that out.
+Rigid rods prefer right angles between neighbours, unlike stiff springs. Fixman's potential removes this bias.
 """
 
 import sys

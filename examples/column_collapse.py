@@ -1,7 +1,7 @@
-"""A column of grains collapses into a heap: how far it runs out, and where its energy goes.
+"""A column of grains collapses into a heap, and the ledger shows where its energy goes.
 
-Spheres in a channel, periodic across, are let go when the gate in front of them opens. The ledger says what dashpots,
-sliding and rolling take of what gravity gives.
+The column of spheres stands in a channel that is periodic across its width. It collapses when the gate in front of it
+opens. The ledger shows how much of the energy from gravity is dissipated by damping, sliding and rolling.
 """
 
 import sys

@@ -1,7 +1,7 @@
-"""Each integration rule converges in its order: a tumbling chain at ever shorter steps.
+"""Each integration rule converges at its order: errors of a tumbling chain at shorter and shorter steps.
 
-Three bodies on spherical joints fly freely. The error at the end is that against the rule of order five under tight
-error control.
+Three bodies on spherical joints move freely. The reference for the error at the end is a rule of order five with a
+tight tolerance.
 """
 
 from pathlib import Path

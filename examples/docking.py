@@ -1,7 +1,8 @@
-"""A nanoparticle docks at its receptors: scaled forces make it late, and each run says itself by how much.
+"""Force scaling makes a nanoparticle dock late, and the report of each run says by how much.
 
-The docking of Guy (2018, chapter 5) with two of its eight ligands, from close by. A scaled run knows no unscaled one:
-its fidelity report estimates from samples of unscaled motion along its own path when the core would have arrived.
+The case is the docking of Guy (2018, chapter 5) with two of its eight ligands and a start close to the receptors. A
+scaled run needs no unscaled run for comparison: along its own path it samples unscaled motion, and its fidelity report
+estimates from these samples when the core would have arrived without scaling.
 """
 
 import sys

@@ -1,7 +1,7 @@
-"""Sixteen double pendulums whose starts differ by a billionth of a radian diverge within seconds.
+"""Sixteen double pendulums that start a billionth of a radian apart diverge within seconds.
 
-The states advance side by side. Their distance grows exponentially until it is as large as the motion; each keeps its
-energy all the while.
+All states are advanced side by side. The distances between them grow exponentially until they are as large as the
+motion itself, while each pendulum conserves its energy.
 """
 
 from pathlib import Path

@@ -1,7 +1,8 @@
-"""How long a Brownian particle takes to an absorbing end: an ensemble of runs that stop there.
+"""An ensemble of runs measures how long a Brownian particle takes to reach an absorbing end.
 
-Each run is one seed of a case with a steady drift. The mean of the times is distance over drift, and their
-distribution the inverse Gaussian one of the diffusion equation.
+Each run uses another seed of one case with a steady drift, and stops when the particle is absorbed. The mean time is
+the distance divided by the drift velocity. The times follow the inverse Gaussian distribution, which follows from the
+diffusion equation.
 """
 
 import sys

@@ -1,7 +1,7 @@
-"""Stiffness and damping of a joint, found from a noisy measurement with their confidence region.
+"""A fit finds the stiffness and damping of a joint from a noisy measurement, with a confidence region.
 
-The data are made by the model itself, with known numbers and errors of two degrees; the fit finds them again within
-its intervals.
+The data come from the model itself, with known parameters and errors of two degrees. The fit recovers the parameters
+within its confidence intervals.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""A driven four-bar linkage: the path of its coupler point, and Freudenstein's equation at every frame.
+"""A driven four-bar linkage traces its coupler curve and satisfies Freudenstein's equation in every frame.
 
-The crank turns at a steady speed; a loop joint closes the linkage.
+A drive turns the crank at a steady speed, and a loop joint closes the linkage.
 """
 
 from pathlib import Path

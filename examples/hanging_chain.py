@@ -1,7 +1,7 @@
-"""The frequencies of a hanging chain are those of Bessel's function: √(g/L) j₀ₖ/2.
+"""The frequencies of a hanging chain are given by zeros of Bessel's function: √(g/L) j₀ₖ/2.
 
-The stiffness of a chain of 100 links is the derivative of inverse dynamics by the coordinates; its generalized
-eigenvectors are the shapes in which the chain swings.
+The stiffness matrix of a chain of 100 links is the derivative of inverse dynamics with respect to the coordinates. Its
+generalised eigenvectors are the shapes in which the chain swings.
 """
 
 from pathlib import Path

@@ -1,6 +1,7 @@
-"""Hard spheres from impact to impact: the pressure of the fluid is that of Carnahan and Starling.
+"""The pressure of a fluid of hard spheres agrees with Carnahan and Starling's equation.
 
-No steps and no potential: the compressibility factor is counted from the momentum that impacts hand on.
+The simulation goes from impact to impact, without time steps and without a potential. The compressibility factor
+follows from the momentum that the impacts transfer.
 """
 
 import sys

@@ -1,6 +1,6 @@
-"""A heavy top precesses and nods; its tip draws cusps when it is let go at rest.
+"""A heavy top precesses and nods; its tip traces cusps if the axis is released at rest.
 
-The mean precession is near m g l/(I s), energy and both conserved momenta hold to the tolerance.
+The mean rate of precession is near m g l/(I s). The energy and both conserved momenta stay constant to the tolerance.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""The softest modes of an elastic network: a helix bends as an elastic rod does.
+"""The softest modes of an elastic network bend a helix like an elastic rod.
 
-An α-helix of 80 residues as a network of springs between its Cα atoms. Its lowest modes come in pairs, two planes of
-bending, with the frequencies of a free rod.
+The network represents an α-helix of 80 residues by springs between its Cα atoms. The lowest modes come in pairs,
+because the helix bends in two planes, and their frequencies have the ratios of a free rod.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Two elastic spheres collide as Hertz says: duration, deepest overlap and largest force, by their speed.
+"""The duration, largest overlap and largest force of an elastic collision follow Hertz's theory.
 
-Each collision is one short run of two grains. Stronger blows are shorter: the duration falls as the fifth root of the
-speed.
+Each point is a short run of two grains that collide at another speed. Faster collisions are shorter: the duration is
+inversely proportional to the fifth root of the speed.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""A door that swings against its stop: each knock leaves e² of the energy.
+"""A door swings against its stop, and each impact leaves e² of its energy.
 
-The stop is a limit of the joint; a spring pulls the door against it.
+The stop is a limit of the joint, and a spring pulls the door against it.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""What force scaling costs: a scaled sphere arrives late by its scaled relaxation time, and the verdict says so.
+"""A scaled sphere arrives late by its scaled relaxation time, and the verdict says so.
 
-A sphere in a viscous fluid is dragged by a force that rises and falls. Scaling by a2 lengthens the relaxation time
-m/γ to m/(γ a2): the path is late by that much.
+A force that rises and falls drags a sphere through a viscous fluid. Scaling by a2 lengthens the relaxation time from
+m/γ to m/(γ a2), and the path is late by this time.
 """
 
 from pathlib import Path

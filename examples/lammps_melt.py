@@ -1,6 +1,6 @@
-"""A LAMMPS data file goes both ways: written from a model, read again, the same energies and the same path.
+"""A model written to a LAMMPS data file and read back has the same energies and the same path.
 
-A small bead-spring melt in LAMMPS's own units and commands.
+The model is a small melt of bead-spring chains, with the units and commands of LAMMPS.
 """
 
 import sys

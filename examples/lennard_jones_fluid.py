@@ -1,6 +1,7 @@
-"""A Lennard-Jones fluid near its triple point: the radial distribution, and the pressure by two ways.
+"""A Lennard-Jones fluid near its triple point: radial distribution function, and pressure in two ways.
 
-A thermostat that keeps the dynamics melts a lattice. The pressure of the virial is that of the integral over g(r).
+A lattice melts under a thermostat that hardly changes the dynamics. The pressure from the virial equals the pressure
+from the integral over g(r).
 """
 
 import sys

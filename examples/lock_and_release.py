@@ -1,6 +1,6 @@
-"""Locking a joint takes out energy and keeps momentum: Carnot's theorem, tried on 200 random states.
+"""Locking a joint removes energy and conserves momentum: Carnot's theorem on 200 random states.
 
-A chain that flies freely is locked at one joint after the other, and released again from the reservoir.
+A freely flying chain locks one joint after the other, and then releases all of them with the energy in the reservoir.
 """
 
 from pathlib import Path

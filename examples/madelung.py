@@ -1,6 +1,6 @@
-"""Madelung's constant of rock salt by Ewald's sum, to as many digits as are asked for.
+"""Ewald's sum gives Madelung's constant of rock salt to as many digits as requested.
 
-Each precision chooses its own splitting of the sum in real and reciprocal parts.
+For each precision the method chooses its own split of the sum into real and reciprocal parts.
 """
 
 from pathlib import Path

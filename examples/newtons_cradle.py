@@ -1,6 +1,6 @@
-"""Newton's cradle: two balls that fall throw two balls out, impact by impact.
+"""Newton's cradle: two balls fall and two balls leave at the other end, impact by impact.
 
-Impacts are events between the steps; momentum and energy are handed on to rounding.
+Impacts are events between the steps. They conserve momentum and energy to rounding.
 """
 
 from pathlib import Path

@@ -1,6 +1,7 @@
-"""A bead in an optical trap: the spectrum of its position is a Lorentzian, from which the stiffness is calibrated.
+"""The position spectrum of a bead in an optical trap is a Lorentzian and gives the stiffness of the trap.
 
-Overdamped Brownian dynamics of a micrometre bead in water. The corner frequency is k/(2πγ), the variance kT/k.
+The run is overdamped Brownian dynamics of a micrometre bead in water. The corner frequency is k/(2πγ), and the variance
+of the position is kT/k.
 """
 
 import sys

@@ -1,7 +1,7 @@
-"""The period of a pendulum grows with its amplitude, as the complete elliptic integral says.
+"""The period of a pendulum grows with its amplitude, as the complete elliptic integral predicts.
 
-A rod swings from amplitudes of 5 to 175 degrees. Its quarter period is the first time at which it hangs straight,
-found by Hermite interpolation between frames.
+A rod swings with amplitudes from 5 to 175 degrees. Its quarter period is the time at which it first hangs straight
+down, found by Hermite interpolation between frames.
 """
 
 from pathlib import Path

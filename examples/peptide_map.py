@@ -1,7 +1,7 @@
-"""The energy of alanine dipeptide over φ and ψ, in vacuum and in an implicit solvent.
+"""The energy of alanine dipeptide as a function of φ and ψ, in vacuum and in an implicit solvent.
 
-Two coordinates of one model: every bond and angle is rigid, so that the map is two thousand evaluations of the energy
-with all other torsions as they are.
+The two angles are coordinates of one model. All bonds and bond angles are rigid, and all other torsions stay fixed, so
+the map consists of two thousand evaluations of the energy.
 """
 
 from pathlib import Path

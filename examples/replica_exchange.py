@@ -1,7 +1,7 @@
-"""Replica exchange over temperatures crosses a barrier of fifteen kT, where a plain run stays in its well.
+"""Replica exchange over temperatures crosses a barrier of fifteen kT; a plain run stays in its well.
 
-A rotor in a double well of torsion. Hot replicas cross the barrier and hand both wells down, in the right proportion at
-each temperature.
+The system is a rotor with a double-well torsion potential. Hot replicas cross the barrier, and exchanges pass states
+from both wells down to the cold ones. At each temperature both wells have the right proportion.
 """
 
 import sys

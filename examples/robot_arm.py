@@ -1,6 +1,7 @@
-"""A robot arm from a URDF file draws a circle, by the torques of inverse dynamics.
+"""A robot arm from a URDF file draws a circle with the torques of inverse dynamics.
 
-The file is written from a model and read again. The torques are tried by a simulation, with drives that hold the path.
+The file is written from a model and read back. A simulation tests the torques, together with drives that hold the arm
+on its path.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""A ball on a slope rolls below tan θ = 7μ/2 and slides above: its acceleration has a kink there.
+"""A ball on a slope rolls if tan θ < 7μ/2 and slides on steeper slopes: its acceleration has a kink there.
 
-A grain on a tilted plane under Hertz and Mindlin's contact law, one short run for each slope.
+The ball is a grain on a tilted plane with the contact law of Hertz and Mindlin. Each slope is one short run.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""The modes of an ideal chain relax as Rouse has it: 1/τ_p grows as sin²(pπ/2N).
+"""The modes of an ideal chain relax as in Rouse's theory: 1/τ_p grows as sin²(pπ/2N).
 
-Beads on harmonic bonds move by Brownian dynamics without inertia; the normal modes of the chain are its cosines.
+Beads on harmonic bonds move by Brownian dynamics without inertia. The normal modes of the chain are cosines along it.
 """
 
 import sys

@@ -1,7 +1,7 @@
-"""A slider-crank at steady speed: how the piston moves, and the torque that it takes.
+"""The motion of the piston of a slider-crank at steady speed, and the torque that drives it.
 
-Stroke and acceleration are those of the closed form. The torque of the drive times its speed is the rate of the
-kinetic energy, for nothing else does work.
+The stroke and acceleration agree with the closed form. Only the drive does work, so its torque times its speed equals
+the rate of change of the kinetic energy.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""A blow runs along a row of beads as a solitary wave, faster the harder the blow: Nesterenko's wave.
+"""A blow travels along a row of beads as Nesterenko's solitary wave, faster for a harder blow.
 
-Sixty glass beads in a row touch without load. A solitary wave of constant shape travels at a speed that grows as the
-fifth root of that of the beads.
+Sixty glass beads touch in a row without load. The solitary wave keeps its shape, and its speed grows as the fifth root
+of the peak velocity of the beads.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Recursion and divide and conquer take O(n) for n bodies, Kane's method with a dense mass matrix O(n³).
+"""Recursion and divide and conquer take O(n) for n bodies; Kane's method with a dense mass matrix takes O(n³).
 
-Accelerations of tumbling chains of up to 512 bodies by three solvers. Inverse dynamics, which solves nothing, gives
-the forces back from each of them.
+Three solvers compute the accelerations of tumbling chains of up to 512 bodies. Inverse dynamics, which solves no
+equations, recovers the forces from each result.
 """
 
 from pathlib import Path

@@ -1,6 +1,7 @@
-"""Torques that swing a double pendulum up and bring it to rest upright, found by gradients of the whole run.
+"""An optimiser finds the torques that swing a double pendulum up and bring it to rest upright.
 
-The built-in case swing-up: the torques of both joints are splines through seven values each.
+The optimiser uses gradients of the whole run. The built-in case swing-up describes the torque of each joint by a spline
+through seven values.
 """
 
 from pathlib import Path

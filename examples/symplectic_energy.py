@@ -1,6 +1,6 @@
-"""A symplectic rule keeps the energy for hundreds of swings, where the rule of order four loses it.
+"""Symplectic rules keep the energy for hundreds of swings; a Runge–Kutta rule of order four loses it.
 
-A stiff chain of three bodies swings under gravity, at the same cost of evaluations for each rule.
+A stiff chain of three bodies swings under gravity.
 """
 
 from pathlib import Path

@@ -1,6 +1,7 @@
-"""Langevin, Nosé–Hoover and stochastic rescaling give the kinetic energy its canonical distribution.
+"""Langevin, Nosé–Hoover and stochastic rescaling thermostats give the canonical kinetic energy distribution.
 
-A fluid of 32 particles under each. The modified Nosé–Hoover thermostat holds it much narrower, as its authors say.
+Each thermostat controls a fluid of 32 particles. With the modified Nosé–Hoover thermostat the distribution is much
+narrower, as its authors say.
 """
 
 import sys

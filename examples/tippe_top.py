@@ -1,7 +1,7 @@
-"""A tippe top turns upside down: friction at the contact lifts the centre of mass, and Jellett's constant stays.
+"""A tippe top turns upside down: contact friction lifts its centre of mass and keeps Jellett's constant.
 
-A sphere with its mass off the middle spins on a table under Hertz's contact law and sliding friction. What friction
-takes of the energy goes into heat and into the rise.
+The top is a sphere with its centre of mass off its middle. It spins on a table, with Hertz's contact law and sliding
+friction. The energy that the rotation loses becomes heat and lifts the centre of mass.
 """
 
 import sys

@@ -1,6 +1,7 @@
-"""Soft repulsive spheres have the pressure of hard ones of the Barker–Henderson diameter.
+"""Soft repulsive spheres have the pressure of hard spheres with the Barker–Henderson diameter.
 
-Weeks, Chandler and Andersen's potential at kT = ε, beside Carnahan and Starling's equation at the effective diameter.
+The spheres repel each other by the potential of Weeks, Chandler and Andersen, at kT = ε. The reference is Carnahan and
+Starling's equation with the effective diameter.
 """
 
 import sys

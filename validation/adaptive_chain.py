@@ -174,9 +174,9 @@ def with_starts(kept: dict[str, list[dict[str, Any]]]) -> str:
             differ += stats.ttest_ind(*changes, equal_var=False).pvalue < 0.05
         seen.append(differ / 400)
     return textwrap.fill(
-        "Both arms begin with exact draws, so the changes of a chain's distance allow the same test with less scatter. "
-        f"Welch's test of the changes gives p = {found.pvalue:.2f}; it finds {seen[0]:.0%} of equal samples different, "
-        f"{seen[1]:.0%} of those 5 % longer and {seen[2]:.0%} of those 5 % shorter.",
+        "Both arms begin with exact draws, so the change of a chain's distance during a run can be tested with less "
+        f"scatter. Welch's test of these changes gives p = {found.pvalue:.2f}. It finds {seen[0]:.0%} of equal samples "
+        f"different, {seen[1]:.0%} of those 5 % longer and {seen[2]:.0%} of those 5 % shorter.",
         118,
     )
 
@@ -217,28 +217,32 @@ def main() -> None:
     write_section(
         "adaptive-chain",
         f"""
-## A chain that locks what is quiet
+## A chain that locks its quiet joints
 
-`python -m validation.adaptive_chain`: `adaptive-chain`, 200 links, with joints that lock and release and with every
-joint free, {least:,} runs of each on one thread. Every run has a start, noise and transitions of its own, so that all
-samples are independent: rotations drawn from the distribution that the springs give them, locked joints from the one in
-which locks and releases balance, speeds from thermal motion. Adaptive runs last {ARMS["adaptive"]:g} units of time, in
-which {changes:.0f} joints lock or release, the others {ARMS["all-active"]:g}.
+`python -m validation.adaptive_chain` runs `adaptive-chain`, 200 links, in two arms: with joints that lock and release
+("adaptive"), and with every joint free ("all-active"). Each arm has {least:,} runs on one thread. Every run has its own
+start, noise and transitions, so all samples are independent. The start of a run is drawn from exact distributions:
+rotations from that of the springs, locked joints from the one in which locks and releases balance, and speeds from
+thermal motion. Adaptive runs last {ARMS["adaptive"]:g} units of time, in which {changes:.0f} joints lock or release.
+The others last {ARMS["all-active"]:g}.
 
-End-to-end distances at the ends of the runs, two-sample tests, and how often the test at 5 % says that two such samples
-differ, drawn with replacement from both together, when one is scaled:
+The first table compares the end-to-end distances at the ends of the runs by two-sample tests. The last columns show how
+sensitive a test is: how often it finds a difference at the level of 5 % between two samples that are drawn with
+replacement from both together, if one of them is scaled.
 
 {compared(ends)}
 
 {with_starts(kept)}
 
-What a run has had time to change is what this can show. Mean distances over parts of the chain at the start, their
-change with one standard error, and how the end of a run correlates with its start:
+These tests can only show changes for which a run is long enough. The next table therefore gives the mean distances over
+parts of the chain at the start, their change with one standard error, and the correlation of the end of a run with its
+start ("memory"):
 
 {remembered(kept)}
 
-The whole chain remembers its start; by Rouse's theory it relaxes in 4 γ m N⟨R²⟩/3π²kT, some twenty thousand units. The
-runs show that neither arm drives the distribution away from the exact one, and on which scales it has had the time to.
+The whole chain remembers its start: by Rouse's theory its relaxation time is 4 γ m N⟨R²⟩/3π²kT, about twenty thousand
+units. The runs show that neither arm drives the distribution away from the exact one, on the scales that can change
+within a run.
 
 {cost}
 """,

@@ -342,11 +342,12 @@ def main() -> None:
     waters = (len(wet.structure) - len(bare)) // 3
     write_section(
         "constrained",
-        f"## Torsions and constraints\n\n`python -m validation.constrained {nanoseconds:g}`: alanine dipeptide that "
-        f"turns about φ and ψ alone, at {TEMPERATURE:g} K in steps of {1000 * STEP:g} fs; here torsion dynamics with "
-        "Fixman's potential, in OpenMM constraints and virtual sites, each sample divided by √det G. χ² is the mean "
-        f"square difference of {BINS} bins of an angle in their errors, from {BLOCKS} blocks: 1 is expected. "
-        f"{IMPLICIT:g} ns in an implicit solvent, {nanoseconds:g} ns among {waters} TIP3P waters.\n\n"
+        f"## Torsions and constraints\n\n`python -m validation.constrained {nanoseconds:g}`. Alanine dipeptide moves "
+        f"by φ and ψ only, at {TEMPERATURE:g} K in steps of {1000 * STEP:g} fs. articulon uses torsion dynamics with "
+        "Fixman's potential. OpenMM uses constraints and virtual sites, and each of its samples has the weight "
+        f"1/√det G. χ² is the mean square difference of {BINS} bins of an angle relative to their errors, from "
+        f"{BLOCKS} blocks; 1 is expected. The runs last {IMPLICIT:g} ns in an implicit solvent and {nanoseconds:g} ns "
+        f"in {waters} TIP3P waters.\n\n"
         + table(["", "articulon", "OpenMM", "difference / error"], rows)
         + f"\n\nIn water: articulon {paces[0]:.3g} ns/day, OpenMM {paces[1]:.3g}.",
     )

@@ -307,9 +307,7 @@ def main(arguments: list[str] | None = None) -> int:
     summary = f"{bad} of {given.count} ended wrongly."
     if given.write:
         how = f"`python -m validation.damage --count {given.count} --seed {given.seed} --write`"
-        words = (
-            "Copies of a run that was interrupted half-way, each damaged in one of some twenty ways and then resumed:"
-        )
+        words = "Each copy of an interrupted run is damaged in one of about twenty ways and then resumed:"
         found = table(["damaged file", "how the resumption ended", "times"], rows)
         write_section("damage", f"## Damaged checkpoints and trajectories\n\n{how}.\n{words}\n\n{found}\n\n{summary}")
         return 1 if bad else 0

@@ -104,15 +104,16 @@ def main() -> None:
 
 `python -m validation.docking_gap`.
 
-`{CASE}` without noise and flow, from rest. Guy (2018, 5.5) puts the core's centre
-250 nm from the receptors' plane, which is 66.4 nm from the tips of chains at 30 degrees, and says that "approximately
-65 nm" have to be traversed. The attraction at that distance is mostly that of body A's r⁻⁶, so that the docking time
-goes as the eighth power of the distance from A's centres, and 1 nm more makes it an eighth longer.
+`{CASE}` runs without noise and flow, from rest. Guy (2018, 5.5) puts the core's centre 250 nm from the receptors'
+plane, and says that "approximately 65 nm" have to be traversed. With chains at 30 degrees, the tips are 66.4 nm from
+the plane. At this distance the attraction is mostly the r⁻⁶ attraction of body A. The docking time therefore grows as
+the eighth power of the distance from the centres of bodies A, and 1 nm more makes it an eighth longer.
 
-*Straight chains*: all joints held and no inertia, to an advance of 55 nm, which is the one-dimensional reduction of
-this model. *Docks*: the full model to {STAGES[-1][1]} nm, friction-implicit steps of 40 and 8 ps (what is left takes
-0.05 μs); its chains bend towards the receptors, which takes 7 % off the time. Then a constant a2 = {A2:g} with steps of
-{SCALED_STEP}, how late it is, and what it says of itself at a tolerance of 2 %: lag, residual of the forces, pairs.
+*Straight chains* is the one-dimensional reduction of this model: all joints held, no inertia, an advance of 55 nm.
+*Docks* is the time of the full model to {STAGES[-1][1]} nm, with friction-implicit steps of 40 and 8 ps; the rest of
+the way takes 0.05 μs. Its chains bend towards the receptors, which shortens the time by 7 %. The other columns are for
+a run with a constant a2 = {A2:g} and steps of {SCALED_STEP}: its time, its delay, and the results of its fidelity
+report at a tolerance of 2 % (lag, residual of the forces, pairs, verdict).
 
 {table([*head, "verdict"], rows)}
 """,

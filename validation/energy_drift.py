@@ -70,11 +70,12 @@ def main() -> None:
         f"""
 ## Drift of energy
 
-`python -m validation.energy_drift`, {time.monotonic() - began:.0f} s. `{CASE}` at constant energy:
-{model.bodies} bodies with {degrees_of_freedom} degrees of freedom, all pairs without a cutoff, walls, velocity
-Verlet with steps of {STEP} for {BLOCKS * block:g} ns after {EQUILIBRATION} under Langevin's thermostat at
-{TEMPERATURE:g} K. Total energy is sampled {BLOCKS * SAMPLES:,} times; its slope is that of the means of {BLOCKS}
-blocks, whose scatter about the line counts all correlation shorter than a block.
+`python -m validation.energy_drift`, {time.monotonic() - began:.0f} s. The run is `{CASE}` at constant energy:
+{model.bodies} bodies with {degrees_of_freedom} degrees of freedom, walls, and all pairs without a cutoff. Velocity
+Verlet takes steps of {STEP} for {BLOCKS * block:g} ns, after {EQUILIBRATION} under Langevin's thermostat at
+{TEMPERATURE:g} K. The total energy is sampled {BLOCKS * SAMPLES:,} times. The slope is that of a line through the means
+of {BLOCKS} blocks. Its error comes from the scatter of these means about the line, which includes all correlation
+shorter than a block.
 
 | | kT per ns and degree of freedom |
 | --- | --- |
@@ -82,7 +83,7 @@ blocks, whose scatter about the line counts all correlation shorter than a block
 | upper 95 % bound of its size | {bound:.1e} |
 | OpenMM, double precision, as published | {OPENMM:.1e} |
 
-The energy of a sample scatters by {found.std():.1e} kT in all.
+The standard deviation of the total energy over all samples is {found.std():.1e} kT.
 """,
     )
 

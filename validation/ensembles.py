@@ -57,11 +57,15 @@ def main() -> None:
         f"""
 ## Thermostats and their ensembles
 
-`python -m validation.ensembles`, {time.perf_counter() - began:.0f} s. Samples: {frames}. Deviations in standard errors,
-by physical_validation (Merz and Shirts 2018): of mean and width of the kinetic energy from Maxwell's distribution, and
-of the mean from one that is 3 % hotter; of ⟨u p⟩ from kT, the largest of all degrees of freedom and the mean square;
-of the slope of ln P₂(U)/P₁(U) over potential energies at two temperatures. The modified thermostat is nearly
-isokinetic, and its positions are canonical.
+`python -m validation.ensembles`, {time.perf_counter() - began:.0f} s. Samples: {frames}. The table gives deviations in
+standard errors, from physical_validation (Merz and Shirts 2018):
+
+- the mean and width of the kinetic energy compared with Maxwell's distribution, and the mean compared with a
+  distribution that is 3 % hotter;
+- ⟨u p⟩ compared with kT: the largest deviation of all degrees of freedom, and the mean square;
+- the slope of ln P₂(U)/P₁(U) over potential energies at two temperatures.
+
+The modified thermostat is nearly isokinetic, but its positions are canonical.
 
 {table(["system", "thermostat", "mean", "width", "mean, 3 % off", "⟨u p⟩", "⟨u p⟩, square", "slope"], rows)}
 """,

@@ -190,22 +190,23 @@ def main(duration: float = SAMPLING) -> None:
     text = f"""
 ## Equation of state of Lennard-Jones fluids
 
-`python -m validation.equation_of_state`, {time.monotonic() - began:.0f} s. Potential energy of an atom and pressure,
-with standard errors, in reduced units; the differences are in combined standard errors. Velocity Verlet with
-Langevin's thermostat, steps of {STEP} τ and γ = {FRICTION} τ⁻¹; {duration:.0f} τ of each fluid, a sample every
-{BETWEEN} τ. The errors count the statistical inefficiency (pymbar), of which the larger is given.
+`python -m validation.equation_of_state`, {time.monotonic() - began:.0f} s. The table gives the potential energy per
+atom and the pressure with standard errors, in reduced units. Differences are in combined standard errors. Our runs use
+velocity Verlet with Langevin's thermostat, steps of {STEP} τ and γ = {FRICTION} τ⁻¹. Each fluid runs for {duration:.0f}
+τ, with a sample every {BETWEEN} τ. The errors account for the statistical inefficiencies of energy and pressure
+(pymbar), and the last column gives the larger one.
 
-- NIST Standard Reference Simulation Website, Monte Carlo of 500 atoms, truncated at 3 σ with tail corrections; its
-  uncertainties are 67 % limits. The truncated law jumps, which molecular dynamics does not feel, so our samples of the
-  shifted law are weighted by e^{{−(U_t − U_s)/kT}}.
-- HOOMD-blue's own test of its thermostats: 864 atoms, shifted at 2.5 σ, by molecular dynamics with steps of 0.005 τ.
-  Velocity Verlet with a thermostat of the kinetic energy heats the positions by h²⟨∇²U⟩/12m, 0.3 % here, and these
-  figures have that in them; Langevin's rule (BAOAB) does not. "Likewise" is velocity Verlet with steps of
-  {RESCALED_STEP} τ and stochastic velocity rescaling, for {POINTS[-1].sampling:.0f} τ.
+- NIST Standard Reference Simulation Website: Monte Carlo of 500 atoms, truncated at 3 σ with tail corrections. Its
+  uncertainties are 67 % limits. The truncated potential jumps at the cutoff, and molecular dynamics has no force for
+  such a jump. Our runs therefore use the shifted potential, and their samples are weighted by e^{{−(U_t − U_s)/kT}}.
+- HOOMD-blue's own test of its thermostats: molecular dynamics of 864 atoms, shifted at 2.5 σ, with steps of 0.005 τ.
+  Velocity Verlet with a thermostat of the kinetic energy heats the positions by h²⟨∇²U⟩/12m, which is 0.3 % here.
+  HOOMD-blue's figures contain this bias; Langevin's rule (BAOAB) does not have it. In the row "likewise" we also use
+  velocity Verlet with steps of {RESCALED_STEP} τ and stochastic velocity rescaling, for {POINTS[-1].sampling:.0f} τ.
 
 {table(head, rows)}
 
-The largest difference, but for that bias, is {worst:.1f} combined standard errors.
+Apart from this bias, the largest difference is {worst:.1f} combined standard errors.
 """
     write_section("equation-of-state", text)
 

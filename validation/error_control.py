@@ -139,19 +139,21 @@ def main() -> None:
 
 `python -m validation.error_control`.
 
-`{CASE}` without noise and flow, from rest: *near* is its default start (tips 44 nm from the receptors,
-docked after 25 nm), *published* the published distance of 250 nm from the core's centre to the receptors' plane, which
-is 66.4 nm from the tips (docked after 55 nm). Kutta–Merson with the policy `error-controlled`, whose tolerance bounds
-the delay on arrival or the lag at every moment; the reference is the friction-implicit rule unscaled (*near*: steps of
-8 ps; *published*: 40 ps up to 35 nm, 8 ps up to 44 nm, then Kutta–Merson unscaled, since equal steps do not stay finite
-where the tips meet the receptors). The evaluations of Kutta–Merson unscaled are extrapolated from {SAMPLE}. Errors are
-parts of the unscaled docking time.
+`{CASE}` runs without noise and flow, from rest, with two starts. *near* is the default start: the tips are 44 nm from
+the receptors, and the particle has docked after 25 nm. *published* is the published start: the core's centre is 250 nm
+from the receptors' plane, so the tips are 66.4 nm from it, and the particle has docked after 55 nm.
+
+The scaled runs use Kutta–Merson with the policy `error-controlled`, whose tolerance bounds the delay on arrival or the
+lag at every moment. The reference is the unscaled friction-implicit rule. For *near* its steps are 8 ps. For
+*published* they are 40 ps up to 35 nm and 8 ps up to 44 nm. The rest is unscaled Kutta–Merson, because equal steps do
+not stay finite where the tips meet the receptors. The evaluations of unscaled Kutta–Merson are extrapolated from
+{SAMPLE}. Errors are relative to the unscaled docking time.
 
 {table(head, rows)}
 
-The true error stays below the tolerance. It is about half of it or less, since the joints, which are held to the
-tolerance too, need a larger factor than the approach does. Unscaled friction-implicit steps need the fewest evaluations
-here, and beat scaling.
+The true error stays below the tolerance. It is about half of the tolerance or less, because the tolerance also applies
+to the joints, which need a larger factor than the approach does. Unscaled friction-implicit steps need the fewest
+evaluations here, fewer than any scaled run.
 """,
     )
 

@@ -60,13 +60,13 @@ def main(arguments: list[str] | None = None) -> int:
     text = f"""
 ## Faulty input
 
-`{command}`, {time.perf_counter() - began:.0f} s, of which the longest
-input takes {longest.seconds:.1f} s of a processor.
-Each input is a good one with one to three things wrong: keys, values, units, types, nesting, sizes and bytes of case
-files, settings of the command, lines and bytes of structures, particles and meshes, and arguments of every public
-function. A case is loaded, its model is built, and all is prepared that needs no compiled kernel. What is refused
-unnamed lacks its file's name, or says more than {LINES_SAID}. What hangs takes more than {LIMIT:g} s of a processor, or
-waits for {PATIENCE * LIMIT / 60:.0f} minutes. Damage of what runs have written is the section above.
+`{command}`, {time.perf_counter() - began:.0f} s. The longest input takes {longest.seconds:.1f} s of processor time.
+Each input is a valid one with one to three faults in it. The faults concern keys, values, units, types, nesting, sizes
+and bytes of case files; settings of the command; lines and bytes of structures, particles and meshes; and arguments of
+every public function. Each case is loaded, its model is built, and everything is prepared that needs no compiled
+kernel. A refusal counts as unnamed if its message lacks the file's name or is longer than {LINES_SAID}. An input counts
+as a hang if it takes more than {LIMIT:g} s of processor time, or waits for {PATIENCE * LIMIT / 60:.0f} minutes. The
+section above covers damage to the files of runs.
 
 {table(["input", "inputs", *(TITLES.get(name, name) for name in OUTCOMES)], rows)}
 """

@@ -44,16 +44,17 @@ def main() -> None:
     text = f"""
 ## Intervals of fits
 
-`python -m validation.fits`: the four stiffnesses and the viscosity of `{CASE}` from {SEEDS} sets of measurements each,
-whose errors differ by their seeds. Shares of the intervals that hold the true number, beside what they are to be with
-the standard error of that share; p is that of the joint distances (p̂ − p)ᵀ C⁻¹ (p̂ − p) being distributed as χ² with
-{len(keys)} degrees of freedom, by Kolmogorov and Smirnov.
+`python -m validation.fits` fits the four stiffnesses and the viscosity of `{CASE}` to {SEEDS} sets of measurements for
+each size of the errors. The sets differ by the seeds of their errors. The table gives the share of intervals that
+contain the true number; the column "interval" gives the expected share and its standard error. p is the p-value of
+Kolmogorov and Smirnov's test that the joint distances (p̂ − p)ᵀ C⁻¹ (p̂ − p) follow the χ² distribution with
+{len(keys)} degrees of freedom.
 
 {table(["errors", "interval", *names, "p"], rows)}
 
-With errors of 1 mm the numbers are known to 2 to 4 %, over which the run is linear in them. With 5 mm they are known to
-10 to 20 %, over which it is not, and intervals of 95 % hold the truth in some 90 of 100 sets: such intervals are too
-narrow where they span a tenth of a number or more.
+With errors of 1 mm the numbers are known to 2 to 4 %, and the run is linear in them over this range. With errors of 5
+mm they are known to 10 to 20 %. The run is not linear over this range, and 95 % intervals contain the true number in
+about 90 of 100 sets only. Intervals that span a tenth of a number or more are too narrow.
 """
     write_section("fits", text)
 

@@ -78,14 +78,15 @@ def main(spheres: int = SPHERES) -> None:
 ## Equation of state of hard spheres
 
 `python -m validation.hard_spheres`, {time.monotonic() - began:.0f} s on one thread of a machine that does other work.
-{spheres:,} equal spheres by the rule `event-driven`, without loss: Z = p V/(N k T) by the collisional virial, with its
-standard error from {FRAMES} parts of the run, beside (1 + η + η² − η³)/(1 − η)³ (N. F. Carnahan and K. E. Starling,
-Journal of Chemical Physics 51, 635, 1969), a fit with an error of its own. "Momentum" is the largest change of a
-component over Σ|p|, "energy" the relative change, both since the start.
+{spheres:,} equal spheres move by the rule `event-driven`, without loss of energy. Z = p V/(N k T) comes from the
+collisional virial, and its standard error from {FRAMES} parts of the run. The reference is (1 + η + η² − η³)/(1 − η)³
+(N. F. Carnahan and K. E. Starling, Journal of Chemical Physics 51, 635, 1969), a fit that has an error of its own.
+"Momentum" is the largest change of a component since the start, relative to Σ|p|. "Energy" is the relative change since
+the start.
 
 {table(head, [row for row, _ in found])}
 
-The largest difference is {100.0 * worst:.2f} %, of {100.0 * ALLOWED:g} % allowed.
+The largest difference is {100.0 * worst:.2f} %; {100.0 * ALLOWED:g} % is allowed.
 """
     write_section("hard-spheres", text)
     if worst > ALLOWED:

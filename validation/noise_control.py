@@ -143,19 +143,20 @@ def main() -> None:
         f"""
 ## Mean first passages under `error-controlled`
 
-`python -m validation.noise_control`. A ball on a line from rest at 0 to 1, drag 1, τ = {RELAXATION:g} of the mean time,
-under a steady force f and an attraction 0.02/(1.06 − x)², or a sin 4πx with a = 2 (*low barriers*) and 4 (*barriers*).
-{PATHS} paths, friction-implicit steps of {WINDOW:g} τ. Means beside the exact mean first-passage time without inertia,
-and beside unscaled paths on the same noise; twice the standard error. *Speeds kept*: as it would be if speeds, and not
-the momentum of their thermal part, were kept when a2 changes. Steps are those of an explicit rule, which are as long as
-its stability allows, 3.55 τ/a2.
+`python -m validation.noise_control`. A ball with drag 1 moves on a line from rest at 0 to 1. Its relaxation time τ is
+{RELAXATION:g} of the mean time. The force is a steady force f, plus either an attraction 0.02/(1.06 − x)² or a force a
+sin 4πx with a = 2 (*low barriers*) or 4 (*barriers*). There are {PATHS} paths, with friction-implicit steps of
+{WINDOW:g} τ. Their mean time is compared with the exact mean first-passage time without inertia, and with that of
+unscaled paths on the same noise; errors are twice the standard error. The rows *speeds kept* show what happens if a
+change of a2 keeps the speeds, and not the momentum of their thermal part. The last column counts steps of an explicit
+rule that are as long as its stability allows, 3.55 τ/a2.
 
 {table(head, rows)}
 
-Keeping the momentum removes the bias: kept speeds make paths late by a part that grows with kT. What is left under weak
-noise is within the tolerance. **Under strong noise the tolerance is not kept:** where paths diffuse more than they
-drift, and where they wait before barriers, thermal motion with the memory τ/a2 is late by itself, and the policy, which
-looks at how forces change, does not see that.
+Keeping the momentum removes a bias: if the speeds are kept, paths are late by a fraction that grows with kT. Under weak
+noise the remaining delay is within the tolerance. **Under strong noise the tolerance is not kept.** Where paths diffuse
+more than they drift, and where they wait before barriers, thermal motion with the memory τ/a2 is late by itself. The
+policy looks only at changes of the forces, and does not see this delay.
 """,
     )
 

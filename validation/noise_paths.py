@@ -108,20 +108,23 @@ def main() -> None:
         f"""
 ## Docking with noise, path by path
 
-`python -m validation.noise_paths`. `nanoparticle-docking` at 300 K without flow, tips {GAP} from the receptors, docked
-after {ADVANCE * 1e3:.0f} nm; {PATHS} noise paths, with windows of {STEP * 1e6:.0f} ps that all runs of a path share. By
-friction-implicit steps of one window, and of two windows for a2 = 0.25, whose noise is the mean of theirs. 95 %
-intervals by Student's t over the paths: one that is wider than the tolerance calls for more of them, and says neither
-that a policy keeps it nor that it does not.
+`python -m validation.noise_paths`. `nanoparticle-docking` runs at 300 K without flow. The tips start {GAP} from the
+receptors, and the particle has docked after {ADVANCE * 1e3:.0f} nm. All runs of a noise path share its windows of
+{STEP * 1e6:.0f} ps, and there are {PATHS} noise paths. Friction-implicit steps are one window long. For a2 = 0.25 they
+are two windows long, with the mean of the noise of the two windows. The table gives 95 % intervals by Student's t over
+the paths. An interval wider than the tolerance does not show whether a policy keeps the tolerance; this would need more
+paths.
 
 {table(head, rows)}
 
-Under the policy a2 is 0.87 in the mean: thermal motion of the joints leaves little to be saved. That its particles come
-early is an error of the steps, which are six to fifteen relaxation times of the chains' bodies, and not of the policy:
-with a constant factor of 0.8 and steps as long they come earlier still. Measured once on three noise paths (seeds 6, 8
-and 11) in windows of 1.25 ps: in steps of one window the constant 0.8 comes within 0.3 % and the policy within 0.4 % of
-the unscaled particle, in steps of four 1 to 4 % and 0.5 to 2.4 % early; and unscaled, steps of four windows dock 5 to
-17 % later than steps of one.
+Under the policy the mean of a2 is 0.87: thermal motion of the joints leaves little to be saved. Its particles dock
+early because of an error of the steps, not of the policy. The steps are six to fifteen relaxation times of the chains'
+bodies long. With a constant factor of 0.8 and equally long steps, the particles dock even earlier.
+
+This was measured once on three noise paths (seeds 6, 8 and 11) with windows of 1.25 ps. In steps of one window, the run
+with the constant factor 0.8 docks within 0.3 % of the time of the unscaled particle, and the run under the policy
+within 0.4 %. In steps of four windows they dock 1 to 4 % and 0.5 to 2.4 % early. Without scaling, steps of four windows
+dock 5 to 17 % later than steps of one.
 """,
     )
 

@@ -214,10 +214,11 @@ def main() -> None:
         rows.append([*row, ", ".join(f"{x:+.1f}" for x in off), f"{one.pace:.3g}"])
     write_section(
         "polymers",
-        f"## Melts of chains\n\n`python -m validation.polymers {duration:g}`: {CHAINS} chains of {BEADS} beads at "
-        f"density 0.85 and kT = 1, friction {FRICTION:g}/τ, {duration:g} τ each, in steps of {STEP:g} τ (OpenMM "
-        f"{0.5 * STEP:g}, springs {SPRING_STEP:g}). Rods are {BOND:g} σ. The last but one column is how far the four "
-        "figures are from those of the first row, in their errors; springs differ by their nature.\n\n"
+        f"## Melts of chains\n\n`python -m validation.polymers {duration:g}`. {CHAINS} chains of {BEADS} beads run "
+        f"at density 0.85, kT = 1 and friction {FRICTION:g}/τ for {duration:g} τ each, in steps of {STEP:g} τ (OpenMM: "
+        f"{0.5 * STEP:g} τ, springs: {SPRING_STEP:g} τ). Rods are {BOND:g} σ long. The last column but one gives the "
+        "deviations of the four quantities from those of the first row, in standard errors. Springs are another model "
+        "and may differ.\n\n"
         + table(["", "⟨R²⟩ [σ²]", "⟨Rg²⟩ [σ²]", "ratio", "pressure [ε/σ³]", "deviations / errors", "τ/s"], rows),
     )
 

@@ -90,9 +90,10 @@ def main() -> None:
         rows.append([f"`{kind}`", *volumes, f"{off:.2f}"])
     write_section(
         "pressure",
-        f"## Ensembles of constant pressure\n\n`python -m validation.pressure`: {PARTICLES} particles of a "
-        f"Lennard-Jones liquid at kT = 1 and the pressures {PRESSURES[0]:g} and {PRESSURES[1]:g}, {DURATION:g} τ each. "
-        "The last column is how far the slope of ln p₂(V)/p₁(V) is from −(P₂ − P₁)/kT, in its errors.\n\n"
+        f"## Ensembles of constant pressure\n\n`python -m validation.pressure`. {PARTICLES} particles of a "
+        f"Lennard-Jones liquid run at kT = 1 and at the pressures {PRESSURES[0]:g} and {PRESSURES[1]:g}, for "
+        f"{DURATION:g} τ each. The last column is the deviation of the slope of ln p₂(V)/p₁(V) from −(P₂ − P₁)/kT, in "
+        "standard errors.\n\n"
         + table(["barostat", "volume [σ³]", "at the higher pressure", "deviation / error"], rows),
     )
 

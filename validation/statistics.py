@@ -137,20 +137,22 @@ def main() -> None:
     text = f"""
 ## Friction-implicit steps far above the fastest relaxation time
 
-`python -m validation.statistics`, {time.monotonic() - began:.0f} s. GP1b chains of Guy (2018), tables D.3 and D.4, at
-300 K, with springs {STIFFER:.0f} times as stiff so that they relax within the run; τ = {FASTEST * 1e6:.3f} ps is the
-rotational relaxation time of body B. Deviations from equipartition, and of the springs' mean energies from the exact
-ensemble, with one standard error; 300 chains over 0.06 μs.
+`python -m validation.statistics`, {time.monotonic() - began:.0f} s. 300 GP1b chains of Guy (2018), tables D.3 and D.4,
+run at 300 K for 0.06 μs. Their springs are {STIFFER:.0f} times as stiff as in the paper, so that they relax within the
+run. τ = {FASTEST * 1e6:.3f} ps is the rotational relaxation time of body B. The table gives the deviations from
+equipartition for each body, ⟨u·p⟩, and those of the mean energies of the springs from the exact ensemble, with one
+standard error.
 
 {table(head, rows)}
 
-Up to 30 τ the deviations are those of the sample, some 2 %; beyond, the outer springs warm up, by 10 % at 60 τ.
+Up to 30 τ the deviations are statistical errors of the sample, about 2 %. With longer steps the outer springs become
+too warm, by 10 % at 60 τ.
 
-The docking case, 65 nm from the plane, stays finite with noise over 50,000 steps from thermal speeds at h = {noisy} τ,
-with three seeds, and not at {too_long} τ; without noise, over 5,000 steps from rest, at {quiet} τ and not at
-{quiet_too_long} τ.
-With noise the bound is the angle by which thermal motion turns the lightest body in a step, √(kT/I) h: at
-{noisy} τ it is {np.sqrt(4.142e-3 / 8.38e-12) * noisy * FASTEST:.2f} rad.
+The docking case starts 65 nm from the plane. With noise and thermal initial speeds, it stays finite over 50,000 steps
+of h = {noisy} τ with each of three seeds, but not with steps of {too_long} τ. Without noise and from rest, it stays
+finite over 5,000 steps of {quiet} τ, but not with steps of {quiet_too_long} τ. With noise, the limit is the angle by
+which thermal motion rotates the lightest body in a step, √(kT/I) h: at {noisy} τ it is
+{np.sqrt(4.142e-3 / 8.38e-12) * noisy * FASTEST:.2f} rad.
 """
     write_section("statistics", text)
 

@@ -57,11 +57,11 @@ def main() -> None:
         f"""
 ## Locking and releasing
 
-`python -m validation.transitions`, {time.perf_counter() - began:.0f} s. Random forests, half of them with loops, some
-axes of which are locked and released by every choice. Largest relative differences: of the momentum projected on the
-coarse motions, of the energy, of the speeds that a release from the lock's own reservoir gives back, and of the
-released speeds from those by the dense mass matrix; and by how much SciPy's SLSQP from {STARTS} starts found a better
-objective.
+`python -m validation.transitions`, {time.perf_counter() - began:.0f} s. Some axes of random forests, half of them with
+loops, are locked and released, with every choice of the released speeds. The table gives the largest relative
+differences of four kinds: of the projection of the momentum on the coarse motions; of the energy; between the speeds
+before a lock and those after a release from its reservoir; and between the released speeds and those from the dense
+mass matrix. "Best search" is the largest improvement of the objective that SciPy's SLSQP found from {STARTS} starts.
 
 {table(["bodies", "transitions", *COLUMNS.values()], rows)}
 """,

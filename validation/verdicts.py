@@ -177,15 +177,15 @@ def main() -> None:
 ## The table of verdicts
 
 `python -m validation.verdicts --seed {given.seed} --count {given.count}`, {time.perf_counter() - began:.0f} s.
-{len(found)} scaled runs of known and random problems, each beside its unscaled run: {within} are within the tolerance
-of {TOLERANCE:.0%} and {len(found) - within} beyond it.
+{len(found)} scaled runs of known and random problems are compared with their unscaled runs: {within} runs are within
+the tolerance of {TOLERANCE:.0%}, and {len(found) - within} are beyond it.
 
 {confusion(found)}
 
-Trusted and beyond: {len(trusted)}. Within and called anything else: {len(doubted)}, {len(doubted) / max(within, 1):.1%}
-of those within. The error that was found is within its interval of the true one in {covered} of {len(known)} runs. The
-unscaled runs beside them cost {np.median(costs):.0%} of the evaluations of the run in the median, which here is as
-short as such runs can be.
+Runs beyond the tolerance that are called trusted: {len(trusted)}. Runs within the tolerance that are not called
+trusted: {len(doubted)}, which is {len(doubted) / max(within, 1):.1%} of those within. In {covered} of {len(known)} runs
+the true error is within the interval of the estimated error. The unscaled motion that a verdict needs costs
+{np.median(costs):.0%} of the evaluations of the run (median); the runs here are as short as such runs can be.
 
 {wrong}""",
     )

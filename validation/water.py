@@ -167,11 +167,11 @@ def main() -> None:
     paces = ", ".join(f"{name} {one.pace:.3g} ns/day" for name, one in found.items())
     write_section(
         "water",
-        f"## Liquid water\n\n`python -m validation.water {duration:g}`: {count} TIP3P waters at {TEMPERATURE:g} K "
-        f"and {PRESSURE:g} bar, {duration:g} ps in steps of {1000 * STEP:g} fs, by Langevin's thermostat of "
-        f"{FRICTION:g}/ps, which slows diffusion, and a Monte Carlo barostat. Errors are those of {BLOCKS} blocks.\n\n"
+        f"## Liquid water\n\n`python -m validation.water {duration:g}`. {count} TIP3P waters run at {TEMPERATURE:g} K "
+        f"and {PRESSURE:g} bar for {duration:g} ps in steps of {1000 * STEP:g} fs, with a Monte Carlo barostat and "
+        f"Langevin's thermostat of {FRICTION:g}/ps, which slows diffusion. Errors are from {BLOCKS} blocks.\n\n"
         + table(["", "articulon", "OpenMM", "difference / error"], rows)
-        + f"\n\nWith all that was sampled: {paces}.",
+        + f"\n\nThe speeds, including all sampling: {paces}.",
     )
 
 

@@ -212,7 +212,7 @@ def test_a_run_ends_as_it_is_to(tmp_path: Path) -> None:
         (lambda case: ar.optimise(case, {"sled.place": 1.0}, [f"{PULL}[0]"]), r"no observable 'sled.place'"),
         (lambda case: ar.optimise(case, {"sled.distance": -1.0}, {RUB: (0.5, 0.1, 9.0)}), r"closest run ends with"),
         (lambda case: ar.rank_parameters(case, "sled.distance", [AXIS]), r"the axes of joints change"),
-        (lambda case: ar.rank_parameters(case), r"objective: name what is differentiated"),
+        (lambda case: ar.rank_parameters(case), r"objective: name the observable to differentiate"),
         (lambda case: ar.rank_parameters(case, "sled.distance", ["run.seed"]), r"there is no parameter 'run.seed'"),
         (lambda case: ar.rank_parameters(case, "sled.distance", method="both"), r"unknown method"),
     ],

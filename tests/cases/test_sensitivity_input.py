@@ -42,20 +42,20 @@ def test_a_case_has_the_derivatives_of_its_model() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("mass", "there is no parameter 'mass'; there are 'q' and 'u'"),
+        ("mass", "there is no parameter 'mass'; parameters are the initial state, 'q' and 'u'"),
         ("forces[0].stifness.rod", "'torsional-springs' has no stifness; did you mean 'stiffness'?"),
-        ("forces[0].stiffness", "it has a number for each of rod; name one, forces\\[0\\].stiffness.rod say"),
+        ("forces[0].stiffness", "it has a number for each of rod; name one, such as forces\\[0\\].stiffness.rod"),
         ("forces[0].stiffness.bob", "there is no bob in it; there are rod"),
-        ("forces[0].kind", "it is 'torsional-springs', which is a choice and no number"),
+        ("forces[0].kind", "it is 'torsional-springs', which is a choice and not a number"),
         ("forces[3].stiffness.rod", "the model has 3 forces, counted from 0"),
         ("forces.gravity.acceleration", "no force is called 'gravity'; name one by its number: forces\\[0\\] is"),
-        ("forces[1].component", "it is 0, which is a choice and no number"),
-        ("forces[1].times", "derivatives by times of 'joint-actuation' are not known"),
-        ("forces[2].max_torque", "it is '5 N m', whose unit only its joint knows; give it as a number"),
-        ("forces[2].times", "derivatives by times of 'joint-drive' are not known"),
+        ("forces[1].component", "it is 0, which is a choice and not a number"),
+        ("forces[1].times", "derivatives of 'joint-actuation' with respect to times are not known"),
+        ("forces[2].max_torque", "it is '5 N m', whose unit depends on the joint; give it as a number"),
+        ("forces[2].times", "derivatives of 'joint-drive' with respect to times are not known"),
         ("forces[2].max_speed", "it has not been given"),
         ("bodies.rad.mass", "there is no body 'rad'; did you mean 'rod'?"),
-        ("bodies.rod.colour", "of a body there are derivatives by mass, com, inertia, position"),
+        ("bodies.rod.colour", "bodies have derivatives with respect to mass, com, inertia, position"),
     ],
 )
 def test_a_parameter_that_is_none_is_refused(name: str, message: str) -> None:
@@ -70,10 +70,10 @@ def test_a_parameter_that_is_none_is_refused(name: str, message: str) -> None:
     [
         ("kinetic_enrgy", "no observable 'kinetic_enrgy' with derivatives; did you mean 'kinetic_energy'?"),
         ("distance.rod.bob", "there is no body 'bob'"),
-        ("distance.rod.rod", "is zero at the end, where it has no derivative; take its square"),
+        ("distance.rod.rod", "is zero at the end, where it has no derivative; differentiate its square"),
         (3.0, "objective: expected a name, such as 'kinetic_energy', or a function of q and u"),
-        (lambda q, u: 1.0, "expected its value and its derivatives by q and u, three in all"),
-        (lambda q, u: (1.0, np.zeros(7), u), "derivatives by q"),
+        (lambda q, u: 1.0, "must return its value and its derivatives with respect to q and u, got 1.0"),
+        (lambda q, u: (1.0, np.zeros(7), u), "derivatives with respect to q"),
     ],
 )
 def test_an_objective_that_is_none_is_refused(objective: Any, message: str) -> None:
@@ -82,9 +82,7 @@ def test_an_objective_that_is_none_is_refused(objective: Any, message: str) -> N
 
 
 def test_steps_chosen_by_their_error_are_refused_by_the_adjoint() -> None:
-    with pytest.raises(
-        ar.CaseError, match=r"integrator.step: the adjoint is that of steps of a given length.*'forward'"
-    ):
+    with pytest.raises(ar.CaseError, match=r"integrator.step: the adjoint needs steps of a given length.*'forward'"):
         ar.sensitivity(pendulum(), "kinetic_energy", "q", duration=0.1, rule="dormand-prince")
 
 
@@ -100,7 +98,7 @@ def test_the_adjoint_without_a_step_does_not_ask_for_a_rule_that_it_refuses() ->
             {"rule": "implicit-midpoint"},
             "'implicit-midpoint' has no derivatives; choose one of friction-implicit, ",
         ),
-        ({"duration": None}, "duration: say how long the model is simulated"),
+        ({"duration": None}, "duration: give the duration of the simulation"),
         ({"checkpoints": 0}, "checkpoints"),
         ({"method": "backward"}, "unknown method: expected one of 'adjoint', 'forward'"),
         ({"method": "forward", "checkpoints": 3}, "the forward method keeps no states"),
@@ -118,7 +116,7 @@ def test_a_run_without_derivatives_is_refused(keys: dict[str, Any], message: str
     [
         (
             lambda: pendulum(joint=ar.Swing(), inertia=(0.1, 0.1, 0)),
-            "swing joints, as that of body 'rod', are not built",
+            "swing joints, such as the joint of body 'rod', are not built",
         ),
         (
             lambda: pendulum(forces=[ar.forces.JointActuation(function=pushed)]),
@@ -149,7 +147,7 @@ def test_a_case_with_what_has_no_derivatives_is_refused() -> None:
         ar.CaseError, match=r"dynamics.rotations = 'euler-parameters': runs with it have no derivatives"
     ):
         ar.sensitivity(case, "kinetic_energy", "q")
-    with pytest.raises(ar.CaseError, match="rule is that of the case; change it there"):
+    with pytest.raises(ar.CaseError, match="the case already gives rule; change it with load_case"):
         ar.sensitivity("double-pendulum", "kinetic_energy", "q", rule="rk4")
 
 
@@ -189,8 +187,8 @@ def dragged(temperature: float = 300.0, **brownian: Any) -> list[Any]:
             "'overdamped' does not take 'joint-damping', which resists speeds",
         ),
         ([], {"rule": "overdamped", "objective": "rod.angle"}, "body 'rod' has no translational drag"),
-        ([ar.forces.UserForce(function=pushed)], {}, r"forces\[0\].reads_velocities: .* say reads_velocities=False"),
-        ([], {"drift": "geodesic"}, "integrator.drift: derivatives are those of 'steady' drifts"),
+        ([ar.forces.UserForce(function=pushed)], {}, r"forces\[0\].reads_velocities: .* set reads_velocities=False"),
+        ([], {"drift": "geodesic"}, "integrator.drift: only 'steady' drifts have derivatives"),
         ([], {"scaling": ar.scaling.ErrorControlled(tolerance=0.02)}, "choose 'constant' with a2, or 'none'"),
         ([], {"parameters": "scaling.a2"}, "scaling.a2: the forces of this run are not scaled; give it the policy"),
         ([], {"scaling": 0.5}, "scaling must be a policy of articulon.scaling, got 0.5"),
@@ -213,7 +211,7 @@ def test_what_has_no_derivatives_with_a_rule_is_refused(forces: Any, keys: dict[
     [
         ("kinetic_energy", "objective: 'kinetic_energy': "),
         ("rod.rate", "objective: 'rod.rate': "),
-        (lambda q, u: (u[0], 0.0 * u, 1.0 + u), "objective, derivatives by u: expected zeros: "),
+        (lambda q, u: (u[0], 0.0 * u, 1.0 + u), "objective, derivatives with respect to u: expected zeros: "),
     ],
 )
 def test_objectives_of_speeds_are_refused_where_there_are_none(objective: Any, where: str) -> None:
@@ -272,11 +270,11 @@ def test_a_stop_that_is_none_is_refused() -> None:
     for stop, message in (
         ({"body": "rod"}, "stop: direction: is required"),
         ({"body": "rad", "direction": (1, 0, 0), "advance": 1.0}, "stop.body: there is no body 'rad'"),
-        ({"body": "rod", "direction": (1, 0, 0), "advance": 1e3}, "does not come so far before the run ends"),
+        ({"body": "rod", "direction": (1, 0, 0), "advance": 1e3}, "does not advance so far before the run ends"),
     ):
         with pytest.raises(ar.CaseError, match=message):
             ar.sensitivity(pendulum(), "stop_time", "q", stop=stop, **RUN)
-    with pytest.raises(ar.CaseError, match="objective: 'stop_time' is that of a run that stops"):
+    with pytest.raises(ar.CaseError, match="objective: 'stop_time' is the time at which a stop ends the run"):
         ar.sensitivity(pendulum(), "stop_time", "q", **RUN)
 
 
@@ -305,20 +303,28 @@ LAW = [{"kinds": ("A", "A"), "A": 1.0}]
 @pytest.mark.parametrize(
     ("force", "name", "message"),
     [
-        (ar.forces.Morse(parameters=WELL), "forces.morse.parameters.A.width", "derivatives by width of 'morse'"),
-        (ar.forces.Morse(parameters=WELL, cutoff=3.0), "forces[0].cutoff", "derivatives by cutoff of 'morse'"),
+        (
+            ar.forces.Morse(parameters=WELL),
+            "forces.morse.parameters.A.width",
+            "derivatives of 'morse' with respect to width",
+        ),
+        (
+            ar.forces.Morse(parameters=WELL, cutoff=3.0),
+            "forces[0].cutoff",
+            "derivatives of 'morse' with respect to cutoff",
+        ),
         (ar.forces.SitePairs(table=LAW), "forces[0].table.1.A", "there is no 1 in it"),
         (ar.forces.SitePairs(table=LAW), "forces[0].table[0].D", "there is no D in it; there are kinds, A, B, C"),
-        (ar.forces.SitePairs(table=LAW), "forces[0].table[0]", "name one, forces\\[0\\].table\\[0\\].kinds say"),
+        (ar.forces.SitePairs(table=LAW), "forces[0].table[0]", "name one, such as forces\\[0\\].table\\[0\\].kinds"),
         (ar.forces.SitePairs(table=LAW), "sites[2].position", "there is no site 2; the model has 2"),
         (ar.forces.SitePairs(table=LAW), "sites.A.position", "there is no site 'A'; the model has 2"),
-        (ar.forces.SitePairs(table=LAW), "sites[0].kind", "by position and charge, and none by 'kind'"),
-        (ar.forces.SitePairs(table=LAW), "bodies.ion*.mass", "'ion0' and 'ion1' differ in it"),
-        (ar.forces.SitePairs(table=LAW), "bodies.ion*.position", "has a place of its own"),
+        (ar.forces.SitePairs(table=LAW), "sites[0].kind", "with respect to position and charge, not 'kind'"),
+        (ar.forces.SitePairs(table=LAW), "bodies.ion*.mass", "'ion0' and 'ion1' have different values"),
+        (ar.forces.SitePairs(table=LAW), "bodies.ion*.position", "has its own position; name one body"),
         (
             ar.forces.SitePairs(parameters={"A": {"epsilon": 1.0, "sigma": 1.0}}),
             "sites[0].charge",
-            "no derivatives by charges; choose 'lennard-jones' and 'coulomb'",
+            "no derivatives with respect to charges; use 'lennard-jones' and 'coulomb'",
         ),
     ],
 )
@@ -388,13 +394,13 @@ def test_the_window_of_noise_is_refused() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("loops.wrist.position", "hang the body on the tree by this joint.*'bodies.NAME.position'"),
-        ("drives.rod.values", "derivatives by given motions are not built; take differences of runs"),
+        ("loops.wrist.position", "make this joint a joint of the tree.*'bodies.NAME.position'"),
+        ("drives.rod.values", "derivatives with respect to given motions are not built; take differences of runs"),
         (
             "forces[1].times",
-            "derivatives by times of 'joint-actuation' are not known; leave it out, or take differences",
+            "'joint-actuation' with respect to times are not known; leave it out, or take differences",
         ),
-        ("bodies.cap.position", "derivatives by the places of welds are not built; take differences of runs"),
+        ("bodies.cap.position", "derivatives with respect to frames of welds are not built; take differences of runs"),
     ],
 )
 def test_what_is_no_parameter_says_what_to_do(name: str, message: str) -> None:

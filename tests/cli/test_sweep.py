@@ -154,7 +154,7 @@ def test_members_that_would_be_called_alike_are_told_apart(walker: Path) -> None
         ([], {}, "empty list"),
         ([3, 3], {}, "a seed twice"),
         (2.5, {}, "expected a valid integer"),
-        (2, {"run.seed": [1, 2]}, "run.seed belongs into seeds"),
+        (2, {"run.seed": [1, 2]}, "run.seed belongs in seeds"),
         (2, {"run.duration": [1.0, 1.0]}, "a value twice"),
         (2, {"run.duration": ["1 nm"]}, "run.duration"),
         (2, {"run.durations": [1]}, "unknown key"),

@@ -89,7 +89,9 @@ def test_bodies_without_a_joint_frame_of_their_own_are_refused_by_name() -> None
     builder.add_body("A2", parent="A1", mass=1.0, inertia=1.0, position=(1.0, 0.0, 0.0), joint=ar.Revolute())
     builder.add_body("weight", parent="A2", mass=1.0, inertia=1.0, joint=ar.Weld())
     model = builder.build()
-    with pytest.raises(ar.CaseError, match=r"bodies\.A\*\.rotation: each of the bodies 'A\*' has a place"):
+    with pytest.raises(ar.CaseError, match=r"bodies\.A\*\.rotation: each of the bodies 'A\*' has its own rotation"):
         ar.sensitivity(model, "kinetic_energy", "bodies.A*.rotation", duration=1.0, step=0.1)
-    with pytest.raises(ar.CaseError, match=r"'weight' is welded, and derivatives by the places of welds are not built"):
+    with pytest.raises(
+        ar.CaseError, match=r"'weight' is welded, and derivatives with respect to frames of welds are not built"
+    ):
         ar.sensitivity(model, "kinetic_energy", "bodies.weight.rotation", duration=1.0, step=0.1)

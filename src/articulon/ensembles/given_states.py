@@ -23,8 +23,8 @@ COPIES = 8
 
 
 def states_of(model: Model, Q: Any, U: Any, unit: bool = True, seeds: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates (N, nq) and speeds (N, nu) of many states; None means zero. One state is that of each of several
-    ``seeds``.
+    """Return coordinates (N, nq) and speeds (N, nu) of many states; None means zero. A single state is repeated for
+    each of several ``seeds``.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def states_of(model: Model, Q: Any, U: Any, unit: bool = True, seeds: Any = None
 
 
 def standing_factors(scaling: Any, where: str) -> np.ndarray:
-    """Channel factors (8,) of a policy with constant factors; raises ModelError for any other policy."""
+    """Return the channel factors (8,) of a policy with constant factors; raise ModelError for any other policy."""
     policy = NoScaling() if scaling is None else scaling
     if not isinstance(policy, ScalingPolicy):
         raise ModelError(f"{where}: scaling: expected a policy of articulon.scaling, got {type(scaling).__name__}")
@@ -67,7 +67,8 @@ def standing_factors(scaling: Any, where: str) -> np.ndarray:
 
 
 def time_above_zero(model: Model, given: float | str, where: str) -> float:
-    """A time above zero, a number or a quantity such as ``"4 fs"`` [time]; raises ModelError for anything else."""
+    """Return a time above zero [time], given as a number or a quantity such as ``"4 fs"``; raise ModelError for
+    anything else."""
     try:
         time = float(model.units.value(given, "time", where))
     except CaseError as failure:
@@ -78,9 +79,9 @@ def time_above_zero(model: Model, given: float | str, where: str) -> float:
 
 
 def held_window(model: Model, scaling: ScalingPolicy | None, held: float | str | None, where: str) -> float:
-    """Time for which noise is held: the given time, otherwise ``window`` times ``average`` of the Brownian forces,
-    otherwise a quarter of the fastest relaxation time, divided by the policy's drag factor [time]. 1 without Brownian
-    forces."""
+    """Return the time for which noise is held [time]. It is the given time, or else ``window`` times ``average`` of the
+    Brownian forces, or else a quarter of the fastest relaxation time, divided by the policy's drag factor. Without
+    Brownian forces it is 1."""
     force = brownian_of(model)
     if held is not None:
         return time_above_zero(model, held, f"{where}: held")
@@ -92,8 +93,8 @@ def held_window(model: Model, scaling: ScalingPolicy | None, held: float | str |
 
 
 def seeds_of(seeds: Any, states: int, where: str, needed: bool) -> np.ndarray:
-    """Seed of each state (states,), zeros if none is needed; raises ModelError, naming the state, for an invalid
-    one."""
+    """Return the seed of each state (states,), or zeros if none is needed; raise ModelError for an invalid seed, naming
+    the state."""
     if not needed:
         return np.zeros(states, dtype=np.int64)
     if seeds is None:
@@ -111,7 +112,7 @@ def seeds_of(seeds: Any, states: int, where: str, needed: bool) -> np.ndarray:
 
 
 def check_thermostat(model: Model, thermostat: Any, where: str) -> None:
-    """Raises ModelError for a thermostat that cannot advance several states in parallel."""
+    """Raise ModelError for a thermostat that cannot advance several states in parallel."""
     if thermostat is None:
         return
     if not isinstance(thermostat, Langevin):
@@ -134,7 +135,7 @@ def check_thermostat(model: Model, thermostat: Any, where: str) -> None:
 
 
 def check_combination(model: Model, integrator: Any, policy: ScalingPolicy | None, thermostat: Any, where: str) -> None:
-    """Raises ModelError for an incompatible combination (``integrate/compatibility.py``)."""
+    """Raise ModelError for an incompatible combination (``integrate/compatibility.py``)."""
     chosen = Combination(model, integrator, policy or NoScaling(), thermostat, resists=resists(model))
     try:
         check(chosen)
@@ -143,8 +144,8 @@ def check_combination(model: Model, integrator: Any, policy: ScalingPolicy | Non
 
 
 def check_windows(model: Model, step: float, held: bool, where: str) -> None:
-    """Raises ModelError if noise should be held for another time than the step [time] of a rule that holds it for one
-    step; ``held`` tells whether a time was given in addition to the model's."""
+    """Raise ModelError if noise is to be held for a time other than one step [time], which the rule requires. ``held``
+    tells whether a time was given in addition to the model's."""
     force = brownian_of(model)
     if force is None:
         return

@@ -35,7 +35,7 @@ from articulon.thermostats.base import BaseThermostat
 
 IMPLICIT = "friction-implicit"
 DRIFTS = get_args(FrictionImplicit.model_fields["drift"].annotation)
-"""Kinds of motion of the bodies between kicks, the first by default."""
+"""Kinds of motion of the bodies between kicks; the first is the default."""
 PLAN = 4096
 """Maximum number of steps taken at once."""
 PATIENCE = 0.3
@@ -57,7 +57,7 @@ class Engine(Protocol):
 
     @property
     def failed(self) -> np.ndarray:
-        """Step after which each state was no longer finite, 0 if it is finite, shape (N,)."""
+        """Number of the step after which each state was no longer finite; 0 for finite states, shape (N,)."""
 
     @property
     def lost(self) -> np.ndarray:
@@ -91,9 +91,9 @@ class Ensemble:
         Seed of each state's noise, (N,); required for Brownian forces and for a thermostat.
     held
         Time for which explicit steps hold Brownian forces constant [time], also as ``"2 ns"``; friction-implicit steps
-        hold them for one step, and reject other times. By default ``window`` times ``average`` of the Brownian forces,
-        otherwise a quarter of the fastest relaxation time, divided by the policy's drag factor. Steps end on the
-        boundaries of these windows.
+        hold them for one step, and reject other times. By default it is ``window`` times ``average`` of the Brownian
+        forces, or, if they give no window, a quarter of the fastest relaxation time, divided by the policy's drag
+        factor. Steps end on the boundaries of these windows.
     scaling
         Policy with constant factors, such as ``ar.scaling.Constant(0.01)``; none by default.
     thermostat
@@ -157,7 +157,7 @@ class Ensemble:
         self._engine: Any = self._made(q, u, factor, window, given)
 
     def _made(self, q: np.ndarray, u: np.ndarray, factor: np.ndarray, window: float, seeds: np.ndarray) -> Engine:
-        """Create the backend that takes the steps, with noise held for windows [time]."""
+        """Create the backend that takes the steps. Noise is constant during a window of the given length [time]."""
         check_side_by_side(self.model, "Ensemble")
         force = brownian_of(self.model)
         average = 1 if force is None else force.average
@@ -180,7 +180,7 @@ class Ensemble:
 
     @property
     def diverged(self) -> np.ndarray:
-        """Step after which each state was no longer finite, 0 if it is finite, (N,)."""
+        """Number of the step after which each state was no longer finite; 0 for finite states, (N,)."""
         return self._engine.failed
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
@@ -196,8 +196,7 @@ class Ensemble:
     def advance(
         self, steps: int, step_size: float | str, rule: str = "kutta-merson", drift: str = "steady"
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Take a number of steps, all of the same length except explicit ones cut short at the boundary of a noise
-        window.
+        """Take a number of steps of equal length; an explicit step ends early at the boundary of a noise window.
 
         Parameters
         ----------
@@ -248,7 +247,8 @@ class Ensemble:
         return self.Q, self.U
 
     def _rule(self, rule: Any, drift: Any, length: float) -> Tableau | str:
-        """Tableau of an explicit rule, or drift of friction-implicit steps of a given length [time]."""
+        """Return the tableau of an explicit rule, or the drift of friction-implicit steps; check that steps of a given
+        length [time] are possible."""
         implicit = isinstance(rule, str) and self.implicit and rule == IMPLICIT
         if not implicit and (not isinstance(rule, str) or rule not in EXPLICIT):
             others = f", or '{IMPLICIT}'" if self.implicit else ""
@@ -280,7 +280,7 @@ class Ensemble:
         return str(drift) if implicit else EXPLICIT[rule]
 
     def _plan(self, count: int, length: float, implicit: bool) -> Steps:
-        """Plan of the next steps.
+        """Return the plan of the next steps.
 
         An explicit step ends exactly on every boundary of a window, as in ``integrate/explicit_runge_kutta.py``; a
         friction-implicit step is one window.
@@ -298,16 +298,16 @@ class Ensemble:
         return Steps(lengths, times[:-1].copy(), times[1:].copy(), windows, self.steps)
 
     def _next_window(self, plan: Steps, implicit: bool) -> int:
-        """Noise window after some steps."""
+        """Return the number of the noise window after the planned steps."""
         last = int(plan.windows[-1])
         if implicit:
             return last + 1
         return last + bool(self._held and plan.ends[-1] >= (last + 1) * self._held - _SAME * self._held)
 
     def _check(self, before: np.ndarray, first: int, ends: list[np.ndarray], length: float) -> None:
-        """Raises DivergenceError for states that became non-finite since ``before``, when ``first`` steps had been
-        taken, or that move through half of a periodic box in a step of the given length [time]; ``ends`` are the end
-        times of the steps since then."""
+        """Raise DivergenceError for states that have become non-finite since ``before``, or that move through half of a
+        periodic box in a step of the given length [time]. ``first`` steps had been taken at that time, and ``ends`` are
+        the end times of the steps since then."""
         failed = self.diverged
         new = np.flatnonzero((failed > 0) & (before == 0))
         if not new.size:
@@ -327,7 +327,7 @@ class Ensemble:
         raise self._divergence(f"{which} no longer finite", int(failed[s]), first, ends, link, advice)
 
     def _check_leaps(self, length: float, failed: np.ndarray) -> None:
-        """Raises DivergenceError for a state whose bodies move through half of a periodic box in a step."""
+        """Raise DivergenceError for a state whose bodies move through half of a periodic box in a step."""
         if not np.isfinite(widths(self.model)).any():
             return
         for s, u in enumerate(self.U):
@@ -339,7 +339,8 @@ class Ensemble:
     def _divergence(
         self, reason: str, step: int, first: int, ends: list[np.ndarray], link: int, advice: str
     ) -> DivergenceError:
-        """Error for a link of a state after a step; ``first`` steps had been taken before ``ends``."""
+        """Return the error for a link of a state after a step. ``ends`` are the end times of the steps after the first
+        ``first``."""
         body = int(self.model.head[max(link, 0)])
         others = " All other states have taken all steps." if len(self.diverged) > 1 else ""
         return DivergenceError(

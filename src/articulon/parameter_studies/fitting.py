@@ -61,10 +61,10 @@ def fit(
     data
         The measurements: ``{"time": (n,), "rod.angle": (n,), ...}``, columns of a data frame, or a file of
         comma-separated values with such a heading, in the units of the case; ``nan``, or an empty cell, marks a missing
-        value. Without data here or in the case, measurements are made up from the case's own run and random errors of
-        size ``errors``, and the fit shows whether the values of the case can be recovered.
+        value. Without data here or in the case, measurements are generated from the case's own run, with random errors
+        of size ``errors``, and the fit shows whether the values of the case can be recovered.
     parameters
-        Keys of the case, or a dictionary from keys to start values, or to ``(start, least, largest)``.
+        Keys of the case, or a dictionary that gives a start value, or ``(start, least, largest)``, for each key.
     errors
         Standard deviation of the errors of each observable, or one for all [of the observable]; by default it is
         estimated from the residuals.

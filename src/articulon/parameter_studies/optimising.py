@@ -54,9 +54,9 @@ def optimise(
         Target values of observables at the end, by name, in the units of the case: ``{"rod.angle": 3.14, "rod.rate":
         0}``.
     parameters
-        Keys of the case, or a dictionary from keys to start values, or to ``(start, least, largest)``.
+        Keys of the case, or a dictionary that gives a start value, or ``(start, least, largest)``, for each key.
     tolerance
-        The largest departure, over the scale of its target, at which the search ends; that of the case by default.
+        The search ends when no departure, divided by the scale of its target, is larger; the case's by default.
     overrides
         Changes to the case by dotted key.
     allow_code

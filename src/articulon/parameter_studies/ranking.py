@@ -50,11 +50,11 @@ def rank_parameters(
         An observable at the end, by a name that :func:`articulon.sensitivity` accepts; by default ``"stop_time"`` for a
         run with a stop condition.
     parameters
-        Keys of the case; by default all non-zero numbers of its model and forces. Of a key with several numbers, each
+        Keys of the case; by default all non-zero numbers of its model and forces. If a key has several numbers, each
         is ranked separately.
     method
-        ``"adjoint"``: one forward and backward run for all parameters. ``"forward"``: along the run, for few
-        parameters.
+        ``"adjoint"``: one forward and backward run for all parameters. ``"forward"``: derivatives are computed along
+        the run, which suits few parameters.
     overrides
         Changes to the case by dotted key.
     allow_code
@@ -73,8 +73,8 @@ def rank_parameters(
     objective = objective or asked.objective or (STOP_TIME if case.run.stop is not None else None)
     if objective is None:
         raise CaseError(
-            f"{case.source}: {WHERE}.objective: name what is differentiated, such as 'kinetic_energy' or a coordinate; "
-            "a run with a stop condition has its 'stop_time'"
+            f"{case.source}: {WHERE}.objective: name the observable to differentiate, such as 'kinetic_energy' or a "
+            "coordinate; a run with a stop condition has its 'stop_time'"
         )
     run = run_of_case(case, WHERE)
     chosen = asked.parameters if parameters is None else parameters

@@ -1,7 +1,7 @@
 """Export the atoms of a run as XTC, DCD or PDB, with MDAnalysis's writers, and its joint angles as a table.
 
-Positions of every frame are computed in double precision from the joint coordinates, whichever atoms the trajectory
-stores. Molecules are whole. By default, frames are aligned to the first one that is written.
+Positions of every frame are computed in double precision from the joint coordinates, and do not depend on which atoms
+the trajectory stores. Molecules are whole. By default, frames are aligned to the first one that is written.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ FEWEST = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What is exported of a run, and how."""
+    """Choices for an export: which atoms and frames of a run, and how they are placed."""
 
     select: str = "all"
     """Selection of atoms, in MDAnalysis's language."""
@@ -50,7 +50,7 @@ class Choice:
     align: Literal["backbone", "none"] = "backbone"
     """Whether frames are aligned to the first one by their backbone."""
     wrapped: bool = False
-    """Whether each molecule is shifted, whole, so that its centre of mass lies in the box."""
+    """Whether each molecule is shifted as a whole so that its centre of mass lies in the box."""
     precision: int = 3
     """Decimal places of nanometres that XTC keeps."""
 
@@ -88,7 +88,7 @@ def write_atoms(run: Run, file: Path, choice: Choice) -> list[Path]:
 
 
 def _write_names(file: Path, text: str) -> None:
-    """Write the topology of a file of atoms, unless an identical one exists, such as from an export in another
+    """Write the topology of a file of atoms, unless an identical one exists, for example from an export in another
     format."""
     try:
         if file.is_file() and file.read_text(encoding="utf-8") == text:

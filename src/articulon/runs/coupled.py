@@ -18,7 +18,7 @@ from articulon.runs.run import Run
 
 
 class Coupled:
-    """Moves the chains of a model under the forces of a LAMMPS instance, whatever its styles.
+    """Moves the chains of a model under the forces of a LAMMPS instance of any styles.
 
     Parameters
     ----------
@@ -27,8 +27,9 @@ class Coupled:
         a line at every evaluation. Its atoms have the ids 1, 2, …, in the order of the model's sites, and no fix may
         move or constrain them. Its ``neighbor`` and ``neigh_modify`` settings are replaced.
     model
-        Defines which atoms are bodies and how these are joined, such as a model of :func:`articulon.lammps.read_data`.
-        Its own forces between sites are left out; its forces on bodies and joints act in addition to those of LAMMPS.
+        Defines which atoms are bodies and how the bodies are joined; for example a model of
+        :func:`articulon.lammps.read_data`. Its own forces between sites are left out; its forces on bodies and joints
+        act in addition to those of LAMMPS.
     skin
         Distance beyond the cutoffs up to which LAMMPS lists neighbours [length]; 0.8 σ or 2 Å by default.
 

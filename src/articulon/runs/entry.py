@@ -89,8 +89,8 @@ def simulate(
         Seed of the random numbers, which depend only on it and on the time since the start.
     q, u
         Initial coordinates (nq,) and speeds (nu,), those of the model by default. They must satisfy the model's loop
-        constraints; :func:`articulon.close_loops` moves them there. They start a new simulation at time zero: with the
-        same seed it has the same noise, window by window, whatever the state, and thermostats, contacts and multistep
+        constraints; :func:`articulon.close_loops` moves them there. They start a new simulation at time zero. With the
+        same seed it has the same noise, window by window, for any state. Thermostats, contacts and multistep
         integrators start without history.
 
     locked
@@ -129,7 +129,7 @@ def simulate(
         If the state becomes non-finite.
     KeyboardInterrupt
         After Ctrl-C, at the end of a step. The exception's ``run`` holds the results so far, and
-        :func:`articulon.resume` completes it; before the first step, while kernels compile, there is none.
+        :func:`articulon.resume` completes it. Before the first step, while kernels compile, there is no ``run``.
 
     Examples
     --------
@@ -185,8 +185,8 @@ def resume(
         A run of :func:`articulon.simulate` or of this function, or the ``run`` of the exception that Ctrl-C raised. It
         stays unchanged.
     duration
-        Additional simulated time [time]; a string carries its unit. None for an interrupted run: up to the end that was
-        asked for.
+        Additional simulated time [time]; a string carries its unit. None continues an interrupted run up to the end
+        that was asked for.
     frames
         Number of equal intervals between the states that are kept. By default they are as long as before or, if the
         duration is not a whole number of these, chosen as in :func:`articulon.simulate`.
@@ -196,8 +196,8 @@ def resume(
     Returns
     -------
     Run
-        A run that begins with the last frame of the other, at continued times. It is bit for bit that of one simulation
-        over both durations if the frames fall on the same times; error-controlled steps end on frames.
+        A run that begins with the last frame of the other; its times continue. It is bit for bit that of one simulation
+        over both durations if the frames fall on the same times, because error-controlled steps end on frames.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def resume(
         For a duration or a number of frames that does not fit the steps or the noise windows of the simulation, and for
         an interrupted run if a duration is given.
     ModelError
-        If the motion of a drive or the table of a force ends before.
+        If the motion of a drive or the table of a force ends before the simulation.
     DivergenceError, KeyboardInterrupt
         See :func:`articulon.simulate`.
 
@@ -246,9 +246,9 @@ def run(
         ``runs/nanoparticle-docking-seed-7``. It must not hold a run, unless ``resume`` is True.
     resume
         Continue the run in the folder from its last checkpoint, bit for bit as an uninterrupted run. A finished run is
-        returned at once; without a run in the folder, it starts. With a longer ``run.duration`` among the overrides,
-        the run continues to that time with the same frame interval, bit for bit as if it had been that long from the
-        start.
+        returned at once. If the folder holds no run, a new one starts. With a longer ``run.duration`` among the
+        overrides, the run continues to that time with the same frame interval, bit for bit as if it had been that long
+        from the start.
     progress
         True shows a bar with simulated time, speed and remaining time, in a terminal or a notebook; False shows
         nothing. By default the bar appears in interactive sessions, for runs longer than a second. An object with the

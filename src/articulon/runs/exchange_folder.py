@@ -96,7 +96,7 @@ def exchange_in_folder(
             elif saved is None and os.path.lexists(one / TRAJECTORY):
                 check_barely_begun(one / TRAJECTORY, own)
         begun = [_Begun.of(one, saved, k) for k, one in enumerate(prepared)]
-        # Write nothing until it is certain that all runs can start.
+        # Write nothing before it is certain that all runs can start.
         if not os.path.lexists(folder / PLAN):
             write_plan(folder, case, ladder)
         for one in folders:
@@ -236,7 +236,8 @@ class _Going:
         self.shown.finish(f"complete: {float(self.replicas[0].state.time[0]):.6g} {unit}")
 
     def _advance(self, k: int, chunks: Chunks) -> None:
-        """Advance a run by some steps; on failure, write that to its folder and name the folder."""
+        """Advance a run by some steps; after a failure, note it in the run's folder and name the folder in the
+        error."""
         run, began = self.runs[k], time.monotonic()
         try:
             advance_a_chunk(run.recorder, chunks, self.interruption)

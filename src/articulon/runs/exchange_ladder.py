@@ -86,7 +86,7 @@ def ladder_of(
     model
         The model.
     thermostat
-        In units of the model; its temperature is that of all runs if none are given.
+        The thermostat, in units of the model; its temperature is that of all runs if no ``temperatures`` are given.
     duration, every
         Duration of the runs, and time between exchanges [time].
     seed

@@ -26,7 +26,7 @@ BASE = "exchange.toml"
 
 def write_plan(folder: Path, case: Case, ladder: Ladder) -> None:
     """Write the plan into the folder of an exchange."""
-    # Write the case first, so that a plan never stands without its case.
+    # Write the case first, so that a plan never exists without its case.
     write_text(folder / BASE, case.to_toml())
     _write(folder, _plan(case, ladder))
 
@@ -68,7 +68,7 @@ def check_folder(folder: Path, case: Case, held: Case | None, ladder: Ladder, re
 
 
 def _plan(case: Case, ladder: Ladder) -> dict[str, Any]:
-    """Return the plan as it is written."""
+    """Return the contents of the plan file."""
     return {
         "articulon": __version__,
         "case": case.name,

@@ -20,7 +20,7 @@ class ReplicaExchange:
     """Locked joints of each run."""
     runs: tuple[Run, ...]
     """One run for each temperature and set of locked joints. At an exchange its coordinates jump, after the frame at
-    that time; its frames sample its own ensemble."""
+    that time. All its frames sample its own ensemble."""
     walkers: np.ndarray
     """Index of the initial configuration that each run holds after each exchange, shape (exchanges, runs)."""
     tried: np.ndarray

@@ -69,7 +69,8 @@ class Exchanges:
         return np.asarray(adaptive.resolution.locked_parts(replica.state))
 
     def attempt(self, replicas: Sequence[Replica], number: int) -> np.ndarray:
-        """Try the exchanges of a number, counted from 1; return the walker of each run afterwards, shape (runs,)."""
+        """Try the exchanges with a given number, counted from 1; return the walker of each run afterwards, shape
+        (runs,)."""
         random = np.random.Generator(np.random.Philox(key=[self.seed, number]))
         energies = [potential_energy(self.bare, replica.state.q) for replica in replicas]
         for i in range((number + 1) % 2, len(replicas) - 1, 2):
@@ -100,8 +101,8 @@ class Exchanges:
         return float(Space(self.bare, self.joints, q, locked).log_determinant())
 
     def _swap(self, replicas: Sequence[Replica], i: int, number: int) -> None:
-        """Swap the coordinates of run i and the next. The change of energy is booked as heat of the thermostats, so
-        that the energy balance of both runs closes."""
+        """Swap the coordinates of run i and the next. The change of energy is recorded as heat of the thermostats, so
+        that energy is balanced in both runs."""
         pair = (i, i + 1)
         states = [replicas[k].state for k in pair]
         before = [_energies(replicas[k]) for k in pair]

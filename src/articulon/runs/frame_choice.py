@@ -18,17 +18,17 @@ def chosen_frames(wanted: Any, count: int, where: str) -> list[int]:
     Parameters
     ----------
     wanted
-        "first:end:interval" as text or a slice, which excludes the frame ``end`` itself; a list of numbers; one number;
+        Text "first:end:interval" or a slice, both without the frame ``end`` itself; a list of numbers; one number; or
         None for all. Negative numbers count from the end.
     count
         Number of frames.
     where
-        The argument, with which messages begin.
+        Name of the argument, with which messages begin.
 
     Raises
     ------
     ArticulonError
-        If no frame is selected, or one that does not exist.
+        If no frame is selected, or a selected frame does not exist.
     """
     if wanted is None:
         wanted = slice(None)

@@ -1,17 +1,18 @@
 """Export the spheres of a run as a GSD file, which OVITO, freud and HOOMD-blue read.
 
 Each contact sphere is a particle; bodies without spheres are left out. A particle has the diameter, centre and velocity
-of its sphere, and the orientation, mass, moment of inertia, angular momentum and number of the body that carries it. So
-do not add up the masses of spheres on one body. GSD has no fields for angular velocities and forces. They are logged in
-OVITO's format: ``particles/angular_velocity`` in every frame; in the last frame, for which the run's checkpoint has the
-contacts, ``particles/contact_force``, the total contact force on a sphere, ``particles/contacts``, their number, and a
-bond of the type ``contact`` for each contact between two spheres, with ``bonds/normal_force`` and
-``bonds/tangential_force``. In earlier frames the forces and numbers of contacts are NaN.
+of its sphere, and the orientation, mass, moment of inertia, angular momentum and number of the body that carries it.
+The masses of several spheres on one body must therefore not be added up. GSD has no fields for angular velocities and
+forces, so they are logged in OVITO's format. Every frame has ``particles/angular_velocity``. The last frame, for which
+the run's checkpoint has the contacts, also has ``particles/contact_force``, the total contact force on a sphere, and
+``particles/contacts``, the number of its contacts. Each contact between two spheres is a bond of the type ``contact``,
+with ``bonds/normal_force`` and ``bonds/tangential_force``. In earlier frames the forces and numbers of contacts are
+NaN.
 
-The box of a GSD file is periodic in all directions and centred at the origin. Along periodic directions of the model's
-box it is that box, shifted so that its centre is the origin; centres of spheres are wrapped into it, and images count
-the boxes that they have crossed. Along other directions coordinates are those of the run, and the box is so large that
-no two spheres interact through a face.
+The box of a GSD file is periodic in all directions and centred at the origin. In periodic directions of the model, the
+box is the model's box, shifted so that its centre is the origin. Centres of spheres are wrapped into it, and image
+numbers count the boxes that they have crossed. In other directions, coordinates are those of the run, and the box is so
+large that no two spheres interact through a face.
 """
 
 from __future__ import annotations

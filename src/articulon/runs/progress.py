@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 BETWEEN = 0.05
 """Shortest time between two updates of the bar [s]."""
 PATIENCE = 1.0
-"""Run time before a bar appears by itself [s]; shorter runs need none."""
+"""Wall time of a run before a bar appears by itself [s]; shorter runs show none."""
 
 
 def shown_by(progress: SomeProgress | bool | None) -> SomeProgress:
@@ -142,13 +142,13 @@ class RunProgress:
             self.message(f"{simulated}  {rate}")
 
     def finish(self, text: str = "") -> None:
-        """The run has ended; the text says how."""
+        """End the display; the text says how the run ended."""
         self.close()
         if text and not self._quiet:
             self.message(text)
 
     def close(self) -> None:
-        """Remove the bar from the screen, however the run ended."""
+        """Remove the bar from the screen, however the run has ended."""
         if self._bar is not None:
             if self._latest is not None:
                 self._draw(*self._latest)

@@ -61,15 +61,15 @@ def replica_exchange(
 
         min(1, π_i(y) π_j(x) / (π_i(x) π_j(y))),   π_k(q) ∝ exp(−U(q)/kT_k) √det M_k(q),
 
-    where M_k is the mass matrix of the joints that move in run k. With Fixman's potential, which cancels the
-    determinant, the root is left out. Speeds are then redrawn. So the product of all π_k is kept exactly. The rule for
-    temperatures is that of Sugita and Okamoto, Chem. Phys. Lett. 314, 141, 1999. A run with locked joints keeps the
-    distribution π_k at fixed values of those joints, whatever the values are.
+    where M_k is the mass matrix of the joints that move in run k. Fixman's potential cancels the determinant, so the
+    root is left out if a model has it. Speeds are redrawn after an exchange. The product of all π_k is kept exactly.
+    The rule for temperatures is that of Sugita and Okamoto, Chem. Phys. Lett. 314, 141, 1999. A run with locked joints
+    keeps the distribution π_k at fixed values of those joints, whatever the values are.
 
     Parameters
     ----------
     model
-        A model, whose runs are kept in memory, or a case, its name or its file, whose runs are kept in a folder each.
+        A model, whose runs are kept in memory; or a case, its name or its file, whose runs are kept in one folder each.
         The temperatures of Fixman's potential and of Brownian forces are set to that of each run.
     duration
         Simulated time of each run of a model [time]. A case has its own.
@@ -89,8 +89,8 @@ def replica_exchange(
         For a case, the folder of the results, ``exchanges/<case>`` by default. It gets a folder for each run,
         ``exchange.json`` with the accepted exchanges, ``walkers.csv``, and the page ``exchange.html``.
     resume
-        For a case: continue the exchange in the folder, bit for bit as an uninterrupted one, or start it if there is
-        none. With a longer ``run.duration`` among the overrides of the case, it continues to that time.
+        For a case: continue the exchange in the folder, bit for bit as an uninterrupted one; if there is none, start
+        it. With a longer ``run.duration`` among the overrides of the case, it continues to that time.
     progress
         See :func:`articulon.run`. For a model, whose runs advance in turn, nothing is shown by default.
     allow_code

@@ -63,7 +63,7 @@ class Run(results.Run):
             Atoms that the trajectory stores, in MDAnalysis's language, or ``"none"``; by default all, if the model has
             atoms.
         atoms_every
-            Atoms are stored in each frame whose number is a multiple of this.
+            Atoms are stored in each frame whose number is a multiple of this number.
 
         Returns
         -------
@@ -139,12 +139,12 @@ class Run(results.Run):
         frames
             Selection of frames: ``"10:200:5"`` or a slice, which exclude the last number itself, or a list of numbers;
             all by default. Negative numbers count from the end. Atoms are computed from the joint coordinates in double
-            precision, whichever of them the trajectory stores.
+            precision, so they need not be stored in the trajectory.
         align
-            ``"backbone"`` aligns each frame to the first one that is written, by the least-squares fit of the backbone
-            atoms (N, CA and C; P, O5', C5', C4', C3' and O3' of nucleotides), or without these of all heavy atoms
-            except those of water and ions; their centre is the origin. The box is then left out, because its edges
-            would have to rotate with the atoms. ``"none"`` does not align.
+            ``"backbone"`` aligns each frame to the first one that is written, by a least-squares fit of the backbone
+            atoms (N, CA and C; P, O5', C5', C4', C3' and O3' of nucleotides). If there are none, all heavy atoms are
+            used, except those of water and ions. The centre of the fitted atoms is the origin. The box is then left
+            out, because its edges would have to rotate with the atoms. ``"none"`` does not align.
         wrapped
             Whether each molecule is shifted by whole box edges so that its centre of mass lies in the box; frames are
             then not aligned. Molecules are always whole.
@@ -196,8 +196,8 @@ class Run(results.Run):
     def animate(self) -> Replay:
         """Return the run as an animated 3D page, which notebooks display and ``.save(file)`` writes.
 
-        The page needs neither server nor network. For long runs and large models it holds as many equally spaced frames
-        as keep it below 5 MB; ``.frames`` are their numbers.
+        The page needs neither a server nor a network. For long runs and large models it holds fewer, equally spaced
+        frames, so that it stays below 5 MB; ``.frames`` are their numbers.
 
         Returns
         -------
@@ -276,11 +276,11 @@ class Run(results.Run):
         Parameters
         ----------
         duration
-            Additional simulated time [time]; a string carries its unit. None for an interrupted run: up to the end that
-            was asked for.
+            Additional simulated time [time]; a string carries its unit. None continues an interrupted run up to the end
+            that was asked for.
         frames
-            For a run in memory: number of equal intervals between the new frames, by default as long as before. In a
-            folder the frame interval is fixed.
+            For a run in memory: number of equal intervals between the new frames; by default the intervals are as long
+            as before. In a folder the frame interval is fixed.
         progress
             See :func:`articulon.run`.
 
@@ -294,7 +294,8 @@ class Run(results.Run):
         CaseError
             For a duration that is not a whole number of steps or, in a folder, of frame intervals.
         ArticulonError
-            For a run in a folder that its stop condition has ended, or that was interrupted and is given a duration.
+            For a run in a folder that was ended by its stop condition; and, if a duration is given, for one that was
+            interrupted.
         DivergenceError, KeyboardInterrupt
             See :func:`articulon.simulate` and :func:`articulon.run`. The run then holds the results so far.
         """
@@ -373,13 +374,14 @@ class Run(results.Run):
     ) -> dict[str, Any] | None:
         """Compute the verdict on a scaled run in memory.
 
-        It says what scaling changed, and nothing else: None means that nothing was scaled, and not that the run can be
-        trusted. An unscaled run is checked by its energy balance (``summary["energy_balance_error_relative"]``), by the
-        temperature of each kind of motion (``summary["temperatures_of_freedoms"]``), by the independent samples of its
-        averages (:func:`articulon.analysis.torsion_correlation`), and by a run of half the step.
+        The verdict says what scaling changed, and nothing else. None means that nothing was scaled; it does not mean
+        that the run can be trusted. An unscaled run is checked by its energy balance
+        (``summary["energy_balance_error_relative"]``), by the temperature of each kind of motion
+        (``summary["temperatures_of_freedoms"]``), by the independent samples of its averages
+        (:func:`articulon.analysis.torsion_correlation`), and by a run of half the step.
 
-        It makes an unscaled reference simulation from the first frame; see ``docs/fidelity.md``. The verdict on a run
-        in a folder is in its ``summary``, with the settings in ``[fidelity]`` of its case.
+        This method makes an unscaled reference simulation from the first frame; see ``docs/fidelity.md``. The verdict
+        on a run in a folder is in its ``summary``, with the settings in ``[fidelity]`` of its case.
 
         Parameters
         ----------

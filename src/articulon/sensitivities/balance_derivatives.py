@@ -1,6 +1,6 @@
 """Derivatives of motion without inertia, ζ(q) u = Γ(q, t) + F (``integrate/overdamped_steps.py``).
 
-Let the drag B of the links play the part of an inertia, ζ = Jᵀ B J. The equation is then the equation of motion of
+Let the drag B of the links take the place of an inertia, ζ = Jᵀ B J. The equation is then the equation of motion of
 links with inertias B, which are at rest, accelerate by u, and feel the wrenches that all forces exert at rest. With
 weights w of u and ν = ζ⁻¹ w, the derivative of w·u is that of −ν·(inverse dynamics of these links) plus that of the
 virtual power of the forces at ν, as in ``adjoint_program.py``; the weights of F are ν. F = Jᵀ f is the generalised

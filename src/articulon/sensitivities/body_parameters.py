@@ -40,24 +40,24 @@ def body_parameter(model: Model, name: str, field: str, where: str) -> tuple[np.
     except ModelError as error:
         raise CaseError(str(error)) from None
     if field not in FIELDS:
-        raise CaseError(f"{where}: of a body there are derivatives by {', '.join(FIELDS)}, and none by '{field}'")
+        raise CaseError(f"{where}: bodies have derivatives with respect to {', '.join(FIELDS)}, not '{field}'")
     if field in ("position", "rotation"):
         if len(bodies) > 1:
-            raise CaseError(f"{where}: each of the bodies '{name}' has a place of its own; name one")
+            raise CaseError(f"{where}: each of the bodies '{name}' has its own {field}; name one body")
         return (_place if field == "position" else _turn)(model, bodies[0], where)
     flexible = next((k for k in bodies if k in model.modes), None)
     if flexible is not None:
         raise CaseError(
-            f"{where}: '{model.names[flexible]}' is flexible, and its {field} is that of its nodes and modes, by which "
-            "there are no derivatives; name a rigid body"
+            f"{where}: '{model.names[flexible]}' is flexible, and its {field} is that of its nodes and modes, for "
+            "which derivatives are not built; name a rigid body"
         )
     if field == "mass" and any(isinstance(force, StokesDrag) and force.shared_by_mass for force in model.forces):
-        raise CaseError(f"{where}: Stokes drag is shared by mass; give the drag of every body, or leave the mass out")
+        raise CaseError(f"{where}: Stokes drag is divided by mass; give the drag of every body, or leave the mass out")
     of_all = {"mass": model.masses, "com": model.centres, "inertia": model.inertias}[field]
     other = next((k for k in bodies if not np.array_equal(of_all[k], of_all[bodies[0]])), None)
     if other is not None:
         first, second = model.names[bodies[0]], model.names[other]
-        raise CaseError(f"{where}: '{first}' and '{second}' differ in it, and it is no one number; name one body")
+        raise CaseError(f"{where}: '{first}' and '{second}' have different values; name one body")
 
     def changed(numbers: np.ndarray) -> Model:
         masses, centres, inertias = model.masses.copy(), model.centres.copy(), model.inertias.copy()
@@ -104,7 +104,7 @@ def _frame(model: Model, body: int, where: str) -> Frame:
     if int(model.kinds[body]) == WELD:
         name = model.names[body]
         raise CaseError(
-            f"{where}: '{name}' is welded, and derivatives by the places of welds are not built; take "
+            f"{where}: '{name}' is welded, and derivatives with respect to frames of welds are not built; take "
             "differences of runs"
         )
     link, parent = int(model.link[body]), int(model.parents[body])

@@ -1,5 +1,5 @@
-"""Derivatives of the speeds u = M⁻¹ μ and of the rates κ = ∂T/∂q + forces in canonical variables, by coordinates in
-their tangent space, the momenta μ of the speeds, and the tables of a model, in O(n).
+"""Derivatives of the speeds u = M⁻¹ μ and of the rates κ = ∂T/∂q + forces in canonical variables, with
+respect to coordinates in their tangent space, the momenta μ of the speeds, and the tables of a model, in O(n).
 
 With the derivatives of ``momentum_derivatives.py``, a change of coordinates and momenta changes the speeds by δu =
 M⁻¹ (δμ − δμ₀), where δμ₀ is the change of M u at constant u, and κ by that of F = ∂T/∂q at constant u plus that of the
@@ -137,15 +137,15 @@ class CanonicalWeights(NamedTuple):
     prepare: np.ndarray
     """Prepares the state."""
     push: np.ndarray
-    """Derivatives of P, with those by tables, which are added."""
+    """Computes the derivatives of P, and adds those with respect to tables."""
     push_again: np.ndarray
-    """Derivatives of P without those by tables."""
+    """Computes the derivatives of P without those with respect to tables."""
     speeds: np.ndarray
     """Computes ν."""
     coordinates: np.ndarray
     """Computes ``by_shift``."""
     tables: np.ndarray
-    """Adds the derivatives of w·F − ν·M u by tables, after ``coordinates``."""
+    """Adds the derivatives of w·F − ν·M u with respect to tables, after ``coordinates``."""
     factors: np.ndarray
     """Factors of M⁻¹, shape (nu, 7)."""
     torque: np.ndarray

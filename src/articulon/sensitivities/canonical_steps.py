@@ -48,7 +48,7 @@ from articulon.sensitivities.verlet_steps import add_scaled_to
 
 
 class Rule(NamedTuple):
-    """What the steps of a run read."""
+    """Programs and numbers that the steps of a run read."""
 
     passes: Any
     """Programs of a step."""

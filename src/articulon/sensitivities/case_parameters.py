@@ -51,8 +51,7 @@ def parameter_of_key(case: Case, model: Model, name: str, where: str) -> Paramet
         usable = False
     if not usable:
         raise CaseError(
-            f"{where}: it is {shown(value)}, which is a choice and no number that could be a little larger; "
-            "leave it out"
+            f"{where}: it is {shown(value)}, which is a choice and not a number that can change slightly; leave it out"
         )
 
     def changed(numbers: np.ndarray) -> Model:
@@ -64,9 +63,9 @@ def parameter_of_key(case: Case, model: Model, name: str, where: str) -> Paramet
         same = size == flat_tables(model).size and found.columns.shape[0] == size
         same = same and bool(np.isfinite(found.columns).all() and np.isfinite(start).all())
     except (CaseError, ModelError, ValueError) as error:
-        raise CaseError(f"{where}: it cannot be changed a little ({error}); leave it out") from None
+        raise CaseError(f"{where}: it cannot be changed slightly ({error}); leave it out") from None
     if not same:
-        raise CaseError(f"{where}: how much there is of something changes with it; leave it out")
+        raise CaseError(f"{where}: the number of bodies or other elements changes with it; leave it out")
     _check_known(model, changed(numbers + SMALL * (float(np.abs(numbers).max()) or 1.0)), where)
     return found
 
@@ -85,7 +84,7 @@ def _check_known(model: Model, other: Model, where: str) -> None:
 
 def _refuse(what: str, where: str) -> NoReturn:
     raise CaseError(
-        f"{where}: {what} change with it, by which there are no derivatives; leave it out, or take differences of runs"
+        f"{where}: {what} change with it, for which derivatives are not built; leave it out, or use differences of runs"
     )
 
 

@@ -1,8 +1,8 @@
 """Schedule of the states that are kept while steps are reversed: binomial checkpointing (Griewank and Walther, ACM
 Trans. Math. Softw. 26, 19, 2000). It repeats the fewest steps possible with a given number of kept states.
 
-With s kept states, at most β(s, t) = (s + t over s) steps can be reversed if each of them is taken at most t times
-before.
+With s kept states, at most β(s, t) = (s + t over s) steps can be reversed if no step is taken more than t times before
+it is reversed.
 """
 
 from collections.abc import Iterator

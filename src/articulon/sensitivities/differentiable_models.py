@@ -108,7 +108,7 @@ def run_of(
     """
     if isinstance(model, Model):
         if duration is None:
-            raise CaseError(f"{where}: duration: say how long the model is simulated, duration=2.0 say")
+            raise CaseError(f"{where}: duration: give the duration of the simulation, such as duration=2.0")
         integrator = declared_integrator("rk4" if rule is None else rule, options, model, where)
         start = checked_state(model, q, u)
         frame = frame_times(model, integrator, duration, frames, _held(model))
@@ -130,7 +130,7 @@ def run_of(
     given |= {"scaling": scaling, "thermostat": thermostat, **options}
     wrong = next((name for name, value in given.items() if value is not None), None)
     if wrong is not None:
-        raise CaseError(f"{where}: {wrong} is that of the case; change it there, by load_case(case, overrides)")
+        raise CaseError(f"{where}: the case already gives {wrong}; change it with load_case(case, overrides)")
     return run_of_case(case, where)
 
 
@@ -190,7 +190,7 @@ def _check_policy(policy: Any, where: str) -> None:
     """Raise CaseError for a policy whose factors are not constant throughout the run."""
     if policy.scales and not isinstance(policy, Constant):
         raise CaseError(
-            f"{where}: scaling.policy: the factors of '{policy.policy}' change along the run, by which there are no "
+            f"{where}: scaling.policy: the factors of '{policy.policy}' change during the run, and such runs have no "
             "derivatives; choose 'constant' with a2, or 'none'"
         )
 
@@ -227,9 +227,9 @@ def check_differentiable(model: Model, where: str) -> None:
     """Raise ModelError, naming the part, for a model whose right-hand side has no derivatives."""
     if (swinging := np.flatnonzero(np.isin(model.kinds, SPINLESS))).size:
         raise ModelError(
-            f"{where}: derivatives of runs of models with swing joints, as that of body "
-            f"'{model.names[int(swinging[0])]}', are not built: what such a joint leaves out depends on where it is; "
-            "choose a spherical joint, or take differences of runs"
+            f"{where}: derivatives of runs of models with swing joints, such as the joint of body "
+            f"'{model.names[int(swinging[0])]}', are not built: the rotation that it excludes depends on its "
+            "coordinates; choose a spherical joint, or take differences of runs"
         )
     for k, force in enumerate(model.forces):
         if isinstance(force, Gravity | StokesDrag | Brownian):

@@ -1,4 +1,4 @@
-"""What the adjoint and the forward method share: the steps of a run, and the error for a run that diverges."""
+"""Steps of a run and the error for a run that diverges, shared by the adjoint and the forward method."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -70,8 +70,8 @@ class Steps:
         off = np.abs(ends[found] - times) > 1e-6 * float(lengths.max())
         if off.any():
             raise CaseError(
-                f"no step ends at the time {times[off][0]:g}, at which the run is to be looked at: its steps "
-                f"are {lengths[0]:g} each; give a step of which all times are multiples, or an explicit rule"
+                f"no step ends at the time {times[off][0]:g}, at which values are needed: all steps have the length "
+                f"{lengths[0]:g}; give a step of which all times are multiples, or an explicit rule"
             )
         return [int(k) for k in found]
 
@@ -131,8 +131,8 @@ class Steps:
         """Raise CaseError for derivatives that are not finite because the iterations of a step do not converge."""
         if self.stepping.iterates and not np.isfinite(found).all():
             raise CaseError(
-                f"sensitivity: integrator.step: the derivatives of implicit stages are not found in steps of "
-                f"{self.times[1][0]:.6g}; choose a shorter one, or an explicit Runge-Kutta rule"
+                f"sensitivity: integrator.step: the iterations for derivatives of implicit stages do not converge "
+                f"in steps of {self.times[1][0]:.6g}; choose a shorter step, or an explicit Runge-Kutta rule"
             )
 
     def check_functions(self) -> None:

@@ -1,7 +1,7 @@
 """Derivatives of the friction part of a friction-implicit step: drag and noise by the midpoint rule.
 
-Over a step h the speeds change by h x. With B the drag of the links in the part of an inertia, D = Jᵀ B J, and f the
-factor of the forces,
+Over a step h the speeds change by h x. With D = Jᵀ B J, where the drag B of the links takes the place of an inertia,
+and f the factor of the forces,
 
     A x = f Jᵀ (−B (J u − flow) + noise),   A = M + ½ h f D.
 

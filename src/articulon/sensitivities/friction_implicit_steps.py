@@ -213,7 +213,7 @@ class Reversing(NamedTuple):
     kick: Any
     """Program for the derivatives of the weighted accelerations of the first kick at a place."""
     another: Any
-    """Program for those of another kick at the same place."""
+    """Program for the derivatives of the weighted accelerations of another kick at the same place."""
     forces: Any
     """Program for the derivatives of the forces of all kicks at a place."""
     friction: Any

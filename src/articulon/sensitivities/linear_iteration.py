@@ -1,12 +1,12 @@
 """Fixed points x = g(x) of linear maps, found by iteration.
 
-The next iterate is the image of that combination of all iterates so far whose residual g(x) − x is smallest. This is
-the generalised conjugate residual method (Eisenstat, Elman and Schultz, SIAM J. Numer. Anal. 20, 345, 1983). It
-converges at least as fast as plain iteration, and also where that diverges.
+Of all combinations of the iterates so far, take the one with the smallest residual g(x) − x; its image is the next
+iterate. This is the generalised conjugate residual method (Eisenstat, Elman and Schultz, SIAM J. Numer. Anal. 20, 345,
+1983). It converges at least as fast as plain iteration, and even where plain iteration diverges.
 
 The length of the residual falls with every iterate as long as the symmetric part of 1 − g' is positive, as it is for
-gyroscopic forces and for resistance. When it no longer falls it is rounding, also where the fixed point itself is zero
-but for rounding.
+gyroscopic forces and for resistance. Once it no longer falls, it consists of rounding errors, even if the fixed point
+is zero to rounding.
 """
 
 from typing import NamedTuple

@@ -2,13 +2,15 @@
 
 With λ = M⁻¹ w the derivative of w·u' is that of a virtual power at the speeds λ and accelerations u', both held fixed:
 P = Σ V·(W − W_in) + Σ λ_j (Q − Q_in)_j, with wrenches W of the forces on the links, inertial wrenches W_in and modal
-forces Q_in of ``floating_frame.py``. Seen from its own frame, a body's inertial part depends on its velocities,
-accelerations and virtual velocities there and on its own η and η', and on nothing else (:func:`weigh_inertia`). W is
-held fixed in the world. What
-all these gain as a joint or a mode moves is the same for all that it carries (``motion_columns.py``,
-``mode_columns.py``): ψ' for velocities, ψ'' − v × ψ' for accelerations, and for virtual velocities the ψ' of the speeds
-λ. So derivatives with respect to places, velocities, accelerations and virtual velocities of links are summed towards
-the roots, and each column of a joint or of a mode at a node is multiplied by the sums there.
+forces Q_in of ``floating_frame.py``. Seen from its own frame, a body's inertial part depends only on its velocities,
+accelerations and virtual velocities there and on its own η and η' (:func:`weigh_inertia`). W is held fixed in the
+world.
+
+If a joint or a mode moves, these quantities change by the same amount for all links that it carries
+(``motion_columns.py``, ``mode_columns.py``): ψ' for velocities, ψ'' − v × ψ' for accelerations, and the ψ' of the
+speeds λ for virtual velocities. So derivatives with respect to places, velocities, accelerations and virtual velocities
+of links are summed towards the roots, and each column of a joint or of a mode at a node is multiplied by the sums
+there.
 """
 
 from collections.abc import Iterator

@@ -2,8 +2,8 @@
 
 The changes of places and velocities of the links, and of the forces that the accelerations need at fixed wrenches, are
 the imaginary parts of inverse dynamics at coordinates, speeds, gravity and joint frames with a step along the imaginary
-axis (``dynamics/derivatives/complex_steps.py``). From these every force computes the changes of its wrenches. Nothing
-of this is in the adjoint (``modal_adjoint.py``), so that each tests the other.
+axis (``dynamics/derivatives/complex_steps.py``). From these every force computes the changes of its wrenches. The
+adjoint (``modal_adjoint.py``) uses none of this, so each tests the other.
 """
 
 from collections.abc import Iterator

@@ -61,9 +61,7 @@ def objective_of(model: Model, objective: Any, where: str, *, stops: bool, integ
         return objective
     if isinstance(objective, str) and objective == STOP_TIME:
         if not stops:
-            raise CaseError(
-                f"{where}: objective: '{STOP_TIME}' is that of a run that stops before its time; give a stop"
-            )
+            raise CaseError(f"{where}: objective: '{STOP_TIME}' is the time at which a stop ends the run; give a stop")
         return Objective(lambda q, u: (0.0, np.zeros(model.nu), np.zeros(model.nu)), is_time=True)
     if isinstance(objective, str):
         if still and (objective == "kinetic_energy" or objective in speed_names(model)):
@@ -72,23 +70,23 @@ def objective_of(model: Model, objective: Any, where: str, *, stops: bool, integ
     if not callable(objective) or isinstance(objective, type):
         raise CaseError(
             f"{where}: objective: expected a name, such as 'kinetic_energy', or a function of q and u that returns its "
-            f"value and its derivatives by them, got {shown(objective)}"
+            f"value and its derivatives with respect to q and u, got {shown(objective)}"
         )
 
     def checked(q: np.ndarray, u: np.ndarray) -> Found:
         found = objective(q, u)
         if not isinstance(found, tuple) or len(found) != 3:
             raise CaseError(
-                f"{where}: objective: expected its value and its derivatives by q and u, three in all, got "
-                f"{shown(found)}"
+                f"{where}: objective: the function must return its value and its derivatives with respect to q and u, "
+                f"got {shown(found)}"
             )
         size = model.nu if np.shape(found[1]) == (model.nu,) else model.nq
-        by_u = array(found[2], (model.nu,), f"{where}: objective, derivatives by u", CaseError)
+        by_u = array(found[2], (model.nu,), f"{where}: objective, derivatives with respect to u", CaseError)
         if still and by_u.any():
-            raise CaseError(f"{where}: objective, derivatives by u: expected zeros: {NO_SPEEDS}")
+            raise CaseError(f"{where}: objective, derivatives with respect to u: expected zeros: {NO_SPEEDS}")
         return (
             number(found[0], f"{where}: objective, value", CaseError),
-            array(found[1], (size,), f"{where}: objective, derivatives by q", CaseError),
+            array(found[1], (size,), f"{where}: objective, derivatives with respect to q", CaseError),
             by_u,
         )
 
@@ -121,8 +119,8 @@ def _named(model: Model, name: str, where: str) -> Objective:
     close = difflib.get_close_matches(name, [*ENERGIES, *of_q, *of_u], n=1)
     hint = f"; did you mean '{close[0]}'?" if close else ""
     raise CaseError(
-        f"{where}: there is no observable {shown(name)} with derivatives{hint}; there are {', '.join(ENERGIES)}, names "
-        "of coordinates and speeds, 'position.BODY.x' and 'distance.BODY.BODY' of centres of mass, and functions"
+        f"{where}: there is no observable {shown(name)} with derivatives{hint}; choose {', '.join(ENERGIES)}, the name "
+        "of a coordinate or speed, 'position.BODY.x' or 'distance.BODY.BODY' of centres of mass, or a function"
     )
 
 
@@ -196,7 +194,7 @@ def _distance(model: Model, first: int, second: int, where: str) -> Objective:
         if r == 0.0:
             raise CaseError(
                 f"{where}: the distance of '{model.names[first]}' and '{model.names[second]}' is zero at the end, "
-                "where it has no derivative; take its square, by a function"
+                "where it has no derivative; differentiate its square, with a function as the objective"
             )
         d = (b - a) / r
         return r, pulled_centres(model, q, [(first, arm, -d), (second, other, d)]), np.zeros(model.nu)

@@ -45,7 +45,7 @@ class Parameter:
     changed: Callable[[np.ndarray], Model] | None
     """Function that builds the model with other numbers; None for the initial state."""
     curved: bool = False
-    """Whether tables are not polynomials of degree four at most of the numbers."""
+    """Whether tables depend on the numbers in another way than as polynomials of degree four at most."""
     of_builder: bool = False
     """Whether a builder uses it in its own way, which may also change the initial state."""
 
@@ -134,7 +134,7 @@ def names_of(names: Any, where: str) -> list[str]:
     """Return the names of parameters, each once; raises CaseError if there are none."""
     found = list(dict.fromkeys(words(names, f"{where}: parameters", CaseError)))
     if not found:
-        raise CaseError(f"{where}: parameters: name at least one, 'q', 'u' or 'forces[0].stiffness' say")
+        raise CaseError(f"{where}: parameters: name at least one, such as 'q', 'u' or 'forces[0].stiffness'")
     return found
 
 
@@ -148,11 +148,11 @@ def changes_by(parameters: list[Parameter], model: Model) -> tuple[np.ndarray, n
 
 
 UNCHANGED = {
-    "loops": "derivatives by the frames of loops are not built; hang the body on the tree by this joint and close the "
-    "loop elsewhere, so that the frame is 'bodies.NAME.position', or take differences of runs",
-    "drives": "derivatives by given motions are not built; take differences of runs",
+    "loops": "derivatives with respect to frames of loops are not built; make this joint a joint of the tree and close "
+    "the loop at another joint, so that the frame is 'bodies.NAME.position', or take differences of runs",
+    "drives": "derivatives with respect to given motions are not built; take differences of runs",
 }
-"""Why there are no derivatives by what is no parameter, and what to choose, by the first part of its name."""
+"""Why some numbers are no parameters, and what to choose instead, by the first part of their names."""
 
 
 def parameter_of(model: Model, name: str, where: str) -> Parameter:
@@ -164,7 +164,7 @@ def parameter_of(model: Model, name: str, where: str) -> Parameter:
             if name == "q" and field is not None:
                 raise CaseError(
                     f"{where}: q: forces[{k}].{field} is 'initial', so that '{force.kind}' changes with the initial "
-                    "coordinates, by which its derivatives are not known; give numbers there, or leave q out"
+                    "coordinates, for which its derivatives are not built; give numbers there, or leave q out"
                 )
         return Parameter(name, np.zeros(model.nu), None)
     path = parts(name)
@@ -179,9 +179,9 @@ def parameter_of(model: Model, name: str, where: str) -> Parameter:
         raise CaseError(f"{where}: {name}: {UNCHANGED[str(path[0])]}")
     if path[0] != "forces" or len(path) < 3:
         raise CaseError(
-            f"{where}: there is no parameter {shown(name)}; there are 'q' and 'u', the initial state, numbers of "
-            "forces, such as 'forces[0].stiffness.rod' or 'forces.gravity.acceleration', and of bodies and sites, such "
-            "as 'bodies.rod.mass' or 'sites[0].position'"
+            f"{where}: there is no parameter {shown(name)}; parameters are the initial state, 'q' and 'u', "
+            "numbers of forces, such as 'forces[0].stiffness.rod' or 'forces.gravity.acceleration', and of bodies and "
+            "sites, such as 'bodies.rod.mass' or 'sites[0].position'"
         )
     k = force_index(model, path[1], name, where)
     field, rest = str(path[2]), path[3:]
@@ -194,8 +194,8 @@ def parameter_of(model: Model, name: str, where: str) -> Parameter:
     if field in unknown or path[-1] in unknown:
         by = path[-1] if path[-1] in unknown else field
         raise CaseError(
-            f"{where}: {name}: derivatives by {by} of '{force.kind}' are not known; leave it out, or "
-            "take differences of runs"
+            f"{where}: {name}: derivatives of '{force.kind}' with respect to {by} are not known; leave it out, or take "
+            "differences of runs"
         )
     value = getattr(force, field)
     numbers = np.asarray(_numbers(_at(value, rest, name, where), name, where), dtype=np.float64)
@@ -268,19 +268,21 @@ def _numbers(value: Any, name: str, where: str) -> Any:
     if isinstance(value, Declaration | Mapping):
         keys = list(dict(value))
         key = keys[0] if keys else ""
-        raise CaseError(f"{where}: {name}: it has a number for each of {', '.join(keys)}; name one, {name}.{key} say")
+        raise CaseError(
+            f"{where}: {name}: it has a number for each of {', '.join(keys)}; name one, such as {name}.{key}"
+        )
     if value is None:
         raise CaseError(f"{where}: {name}: it has not been given; give it a number first, or leave it out")
     if isinstance(value, tuple) and value:
         return [_numbers(one, name, where) for one in value]
     if isinstance(value, str) and value.startswith(tuple("+-.0123456789")):
         raise CaseError(
-            f"{where}: {name}: it is {shown(value)}, whose unit only its joint knows; give it as a number in the units "
+            f"{where}: {name}: it is {shown(value)}, whose unit depends on the joint; give it as a number in the units "
             "of the model"
         )
     if not isinstance(value, float):
         raise CaseError(
-            f"{where}: {name}: it is {shown(value)}, which is a choice and no number that could be a little larger; "
+            f"{where}: {name}: it is {shown(value)}, which is a choice and not a number that can change slightly; "
             "leave it out"
         )
     return value

@@ -34,14 +34,14 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
         what = "driven joints" if model.drives else "loops"
         raise ModelError(
             f"{where}: runs of models with {what} have derivatives with explicit Runge-Kutta rules, not with '{rule}', "
-            "whose forces of loops are those of a step and not of a moment; choose 'rk4', say"
+            "which finds the forces of loops for a whole step; choose an explicit rule, such as 'rk4'"
         )
     if model.forest.flexible is not None:
         _check_flexible(model, integrator, rule, where)
     for k, force in enumerate(model.forces):
         if isinstance(force, Brownian) and force.amplitude_from != "bath":
             raise CaseError(
-                f"{where}: forces[{k}].amplitude_from: derivatives are those of noise of the 'bath', and not of "
+                f"{where}: forces[{k}].amplitude_from: only noise of the 'bath' has derivatives, not that of "
                 f"'{force.amplitude_from}'; choose 'bath'"
             )
     _check_mass_matrix(model, integrator, where)
@@ -72,13 +72,13 @@ def _check_flexible(model: Model, integrator: Any, rule: str, where: str) -> Non
     if not isinstance(integrator, Explicit):
         raise ModelError(
             f"{where}: runs of models with flexible bodies have derivatives with explicit Runge-Kutta rules, not with "
-            f"'{rule}', which solves for the forces on their modes within a step; choose 'rk4', say"
+            f"'{rule}', which solves for the forces on their modes within a step; choose a rule such as 'rk4'"
         )
     if model.loops.kind.size:
         what = "driven joints" if model.drives else "loops"
         raise ModelError(
-            f"{where}: derivatives of runs of models with flexible bodies and {what} are not built: rows of loops "
-            "move modes along; take differences of runs"
+            f"{where}: derivatives of runs of models with flexible bodies and {what} are not built, because loops "
+            "also move modes; take differences of runs"
         )
 
 
@@ -99,9 +99,9 @@ def check_thermostat(model: Model, integrator: Any, thermostat: Any, duration: f
         return
     if not (isinstance(thermostat, Langevin) and is_verlet(integrator) and only_particles(model)):
         raise CaseError(
-            f"{where}: thermostat: runs have derivatives with 'langevin' and the rule 'velocity-verlet' for free "
-            f"particles under forces between sites alone, with their noise held; leave "
-            f"'{thermostat.kind}' out, or choose Brownian forces with drag and 'friction-implicit'"
+            f"{where}: thermostat: runs have derivatives only with 'langevin', the rule 'velocity-verlet', and free "
+            f"particles under forces between sites alone; leave '{thermostat.kind}' out, or choose Brownian forces "
+            "with drag and 'friction-implicit'"
         )
     thermostat.check(model, f"{where}: thermostat")
     thermostat.check_schedule(duration, f"{where}: thermostat")
@@ -109,7 +109,7 @@ def check_thermostat(model: Model, integrator: Any, thermostat: Any, duration: f
 
 def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
     if integrator.drift != "steady":
-        raise CaseError(f"{where}: integrator.drift: derivatives are those of 'steady' drifts; leave it out")
+        raise CaseError(f"{where}: integrator.drift: only 'steady' drifts have derivatives; leave it out")
     if model.armature is not None:
         raise CaseError(
             f"{where}: integrator.rule: the derivatives of 'friction-implicit' steps with armatures are not built; "
@@ -117,51 +117,52 @@ def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
         )
     if int(integrator.long_range_every) != 1:
         raise CaseError(
-            f"{where}: integrator.long_range_every: derivatives are those of steps that all have the slow forces; "
+            f"{where}: integrator.long_range_every: derivatives are built for slow forces in every step only; "
             "leave it out"
         )
     for k, force in enumerate(model.forces):
         if isinstance(force, UserForce) and force.reads_velocities:
             raise CaseError(
-                f"{where}: forces[{k}].reads_velocities: the rule 'friction-implicit' has derivatives of forces that "
-                "read no velocities; say reads_velocities=False, and the function is given zeros, or choose an "
-                "explicit Runge-Kutta rule, 'rk4' say"
+                f"{where}: forces[{k}].reads_velocities: with the rule 'friction-implicit', a user force that reads "
+                "velocities has no derivatives; set reads_velocities=False, so that the function gets zeros for them, "
+                "or choose an explicit Runge-Kutta rule, such as 'rk4'"
             )
         if isinstance(force, JointDrive) and JointDrive.resists(JointDrive.gather(model, [(where, force)], None)):
             raise CaseError(
-                f"{where}: forces[{k}]: the rule 'friction-implicit' solves for drives that resist with the drag, and "
-                "the derivatives of that are not built; leave out damping and max_speed, or choose an explicit "
-                "Runge-Kutta rule"
+                f"{where}: forces[{k}]: the rule 'friction-implicit' solves for drives that resist speeds together "
+                "with the drag, and these derivatives are not built; leave out damping and max_speed, or choose an "
+                "explicit Runge-Kutta rule"
             )
         if isinstance(force, PointSpring) and float(force.damping) > 0.0:
             raise CaseError(
-                f"{where}: forces[{k}]: the rule 'friction-implicit' solves for damped point springs with the drag, "
-                "and the derivatives of that are not built; leave it out, or choose an explicit Runge-Kutta rule"
+                f"{where}: forces[{k}]: the rule 'friction-implicit' solves for damped point springs together with "
+                "the drag, and these derivatives are not built; leave the damping out, or choose an explicit "
+                "Runge-Kutta rule"
             )
         if isinstance(force, JointFriction) and any(
             row.end - row.start > 1 for row in force.rows(model, f"{where}: forces[{k}]")
         ):
             raise CaseError(
-                f"{where}: forces[{k}]: the rule 'friction-implicit' solves for friction with the drag, and the "
-                "derivatives of that are those of hinges and slides, and not of speeds that share one friction; "
-                "name the bodies of the former, or choose an explicit Runge-Kutta rule"
+                f"{where}: forces[{k}]: the rule 'friction-implicit' solves for friction together with the drag, and "
+                "this has derivatives for hinges and slides, but not for speeds that share one friction; give friction "
+                "by the names of bodies on hinges and slides, or choose an explicit Runge-Kutta rule"
             )
 
 
 def _check_verlet(model: Model, rule: str, where: str) -> None:
     if model.armature is not None:
         raise CaseError(
-            f"{where}: integrator.rule: '{rule}' takes kinetic energy for that of links, and armatures belong to none; "
+            f"{where}: integrator.rule: '{rule}' computes kinetic energy from links alone, without armatures; "
             "choose an explicit Runge-Kutta rule, or leave the armatures out"
         )
     noisy = next((k for k, force in enumerate(model.forces) if isinstance(force, Brownian)), None)
     if noisy is not None:
         raise CaseError(
-            f"{where}: forces[{noisy}]: '{rule}' holds no noise for a step; choose 'friction-implicit', or leave the "
-            "noise out"
+            f"{where}: forces[{noisy}]: '{rule}' cannot hold noise over a step; choose 'friction-implicit', or leave "
+            "the noise out"
         )
     if model.box is not None and "reflecting" in model.box.boundaries:
-        raise CaseError(f"{where}: box.boundaries: walls that throw particles back have no derivatives")
+        raise CaseError(f"{where}: box.boundaries: reflecting walls have no derivatives")
 
 
 def _check_overdamped(model: Model, where: str) -> None:

@@ -60,7 +60,7 @@ def _check_noise(run: DifferentiableRun, name: str, where: str) -> None:
         )
     if isinstance(force, Brownian) and field == "window":
         raise CaseError(
-            f"{where}: parameters: {name}: another window is another path of the noise, and no small change of this "
+            f"{where}: parameters: {name}: another window gives another path of the noise, not a small change of this "
             "one; leave it out"
         )
 
@@ -73,12 +73,12 @@ def _check_damping(run: DifferentiableRun, name: str, where: str) -> None:
         return
     if isinstance(run.integrator, FrictionImplicit):
         raise CaseError(
-            f"{where}: parameters: {name}: the rule 'friction-implicit' solves for damped point springs with the "
-            "drag, and the derivatives of that are not built; leave it out, or choose an explicit Runge-Kutta rule"
+            f"{where}: parameters: {name}: the rule 'friction-implicit' solves for damped point springs together "
+            "with the drag, and these derivatives are not built; leave it out, or choose an explicit Runge-Kutta rule"
         )
     if isinstance(run.integrator, BrownianDynamics):
         raise CaseError(
-            f"{where}: parameters: {name}: the rule 'overdamped' takes no damped point springs; leave it out, or "
+            f"{where}: parameters: {name}: the rule 'overdamped' does not take damped point springs; leave it out, or "
             "choose an explicit Runge-Kutta rule"
         )
 
@@ -96,7 +96,7 @@ def _named(run: DifferentiableRun, name: str, where: str) -> Parameter:
         if not run.acting.scaled:
             raise CaseError(
                 f"{where}: parameters: {name}: the forces of this run are not scaled; give it the policy 'constant', "
-                "with a2 = 1 say"
+                "with a2 = 1 for example"
             )
         return FactorParameter(name, np.array(run.acting.factor), lambda _: run.model)
     if run.case is not None and parts(name)[0] == MODEL:

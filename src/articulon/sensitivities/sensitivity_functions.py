@@ -27,8 +27,8 @@ WHERE = "sensitivity"
 CHECKPOINTS = 100
 """Default for the largest number of states that are kept."""
 WITHOUT_STEP = (
-    f"{WHERE}: integrator.step: the adjoint is that of steps of a given length; give a step with rk4 or one of "
-    f"{', '.join(ESTIMATING)}, or choose method = 'forward' with one of the latter, which choose their steps by the "
+    f"{WHERE}: integrator.step: the adjoint needs steps of a given length; give a step with rk4 or one of "
+    f"{', '.join(ESTIMATING)}, or choose method = 'forward' with one of the latter, which can choose their steps by an "
     "error estimate"
 )
 
@@ -77,8 +77,8 @@ def sensitivity(
     with respect to any number of parameters. They are the derivatives of the computed trajectory, not of the exact one
     that it approximates. Some states are kept on the way and the steps between them are repeated, by binomial
     checkpointing (Griewank and Walther, ACM Trans. Math. Softw. 26, 19, 2000); the result is the same bit for bit.
-    ``forward`` carries the change due to every parameter along: its cost grows with their number, and an error estimate
-    may choose its steps.
+    ``forward`` propagates the change due to every parameter along the run. Its cost grows with the number of
+    parameters, and an error estimate may choose its steps.
 
     Parameters
     ----------
@@ -87,17 +87,17 @@ def sensitivity(
     objective
         The name of an observable at the end: ``"kinetic_energy"``, ``"potential_energy"``, a coordinate or speed such
         as ``"rod.angle"``, ``"position.BODY.x"`` or ``"distance.BODY.BODY"`` of centres of mass. Or a function
-        ``objective(q, u)`` of the coordinates (nq,) and speeds (nu,) at the end that returns its value, its derivatives
+        ``objective(q, u)`` of the coordinates (nq,) and speeds (nu,) at the end. It returns its value, its derivatives
         with respect to the coordinates, (nq,) or in their tangent space (nu,), and those with respect to the speeds
         (nu,).
     parameters
         Dotted names. For a case: keys of its model, such as ``"model.core.mass"``, which its builder may use in any
         way. For a model: ``"q"``, the initial coordinates in their tangent space (see :func:`articulon.derivatives`),
-        and ``"u"``, the initial speeds; numbers of forces as in a case, ``"forces[0].stiffness.rod"`` or
-        ``"forces.gravity.acceleration"``; numbers of bodies: ``"bodies.rod.mass"``, ``com``, ``inertia`` about the
-        centre of mass (xx, xy, xz, yy, yz, zz), ``position``, that of its joint in its parent, and ``rotation``, a
-        rotation vector of its joint frame there [rad]; numbers of sites: ``"sites[0].position"`` in the body's frame,
-        and ``charge``.
+        and ``"u"``, the initial speeds. Numbers of forces, as in a case: ``"forces[0].stiffness.rod"`` or
+        ``"forces.gravity.acceleration"``. Numbers of bodies: ``"bodies.rod.mass"``, ``com``, ``inertia`` about the
+        centre of mass (xx, xy, xz, yy, yz, zz), ``position`` of the joint in the parent, and ``rotation``, a small
+        rotation vector of the joint frame in the parent [rad]. Numbers of sites: ``"sites[0].position"`` in the body's
+        frame, and ``charge``.
     method
         ``"adjoint"``, or ``"forward"`` for few parameters.
     checkpoints
@@ -199,8 +199,8 @@ def differentiated_run(
 def _result(
     steps: Steps, parameters: list[Parameter], derivatives: Derivatives, by_parameters: np.ndarray, kept: int
 ) -> Sensitivity:
-    """Return the derivatives by the names of the parameters; ``by_parameters`` holds those of parameters of tables, one
-    after the other."""
+    """Return the derivatives in a dictionary with the names of the parameters; ``by_parameters`` holds the derivatives
+    with respect to parameters of tables, one after the other."""
     by_start, by_tables = steps.by_start
     of_state, gradient, begin = {"q": derivatives.by_q + by_start, "u": derivatives.by_u}, {}, 0
     of_model, end_q, end_u = steps.of_model, derivatives.q, derivatives.u

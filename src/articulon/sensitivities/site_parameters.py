@@ -26,12 +26,12 @@ def site_parameter(
             f"{where}: there is no site {shown(label)}; the model has {count}, numbered from 0, as in sites[0].position"
         )
     if field not in FIELDS:
-        raise CaseError(f"{where}: of a site there are derivatives by {' and '.join(FIELDS)}, and none by '{field}'")
+        raise CaseError(f"{where}: sites have derivatives with respect to {' and '.join(FIELDS)}, not '{field}'")
     by_kind = next((k for k, one in enumerate(model.forces) if isinstance(one, SitePairs) and one.parameters), None)
     if field == "charge" and by_kind is not None:
         raise CaseError(
-            f"{where}: forces[{by_kind}]: 'site-pairs' with parameters of kinds has no derivatives by charges; choose "
-            "'lennard-jones' and 'coulomb' in its place"
+            f"{where}: forces[{by_kind}]: 'site-pairs' with parameters by kind has no derivatives with respect to "
+            "charges; use 'lennard-jones' and 'coulomb' instead"
         )
     site, declared = label % count, getattr(model.sites, field)
 

@@ -85,8 +85,8 @@ def passage_of(stepping: Stepping, stop: Stop) -> Passage:
     last = int(take_until(stepper, looking.code, condition, ws, begins, lengths, 0, begins.size, before))
     if last == begins.size:
         raise CaseError(
-            f"sensitivity: stop.advance: '{stop.body}' does not come so far before the run ends; let it last longer, "
-            "or give a shorter way"
+            f"sensitivity: stop.advance: '{stop.body}' does not advance so far before the run ends; choose a longer "
+            "duration, or a shorter distance"
         )
 
     def stepped(h: float) -> np.ndarray:

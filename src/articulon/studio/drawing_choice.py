@@ -13,39 +13,40 @@ if TYPE_CHECKING:
     import viser
 
 AUTOMATIC, BALLS, POINTS = WISHES = ("automatic", "balls", "points")
-"""What a page may ask for."""
+"""Ways to draw balls that a page may request."""
 FINENESS = ((100, 4), (400, 3), (4_000, 2), (40_000, 1))
 """Number of subdivisions of the triangles of a ball, for up to this number of balls, on a graphics card. More balls are
 drawn as points, of which browsers can draw millions."""
 COARSENESS = ((25, 3), (100, 2), (400, 1))
-"""The same for a browser that draws by software, where triangles take far more of a frame than pixels do."""
+"""Numbers of subdivisions, as in ``FINENESS``, for a browser that draws by software. There the triangles of a frame
+take far more time than its pixels."""
 COARSEST = 0
-"""Number of subdivisions of balls that are asked for although there are so many."""
+"""Number of subdivisions if a page requests balls although there are too many for the tables."""
 LARGE, FEW_LARGE, FINE = 0.3, 25, 3
 """Radius, in units of the page, from which a ball looks angular if its triangles are coarse; largest number of such
 balls that are drawn with finer triangles; and the number of subdivisions of these."""
 HINT = "points for more than can be drawn at once; they cannot be clicked on"
-"""Hint for what a page may ask for."""
+"""Hint for the choice of points."""
 MOST_SIZES = 8
-"""Largest number of sizes of points; between more sizes of balls the nearest is used."""
+"""Largest number of sizes of points; if balls have more sizes, each gets the nearest of these."""
 
 
 class Drawing(NamedTuple):
-    """What decides how a scene is drawn."""
+    """Choices that decide how a scene is drawn."""
 
     wish: str = AUTOMATIC
-    """What is asked for balls, one of ``WISHES``."""
+    """Requested way to draw balls, one of ``WISHES``."""
     by_software: bool = False
     """Whether a page draws without a graphics card."""
 
     @property
     def material(self) -> Literal["standard", "toon5"]:
-        """Material of surfaces. By software the usual one takes seconds for each picture; the other one has five
-        brightnesses."""
+        """Material of surfaces. The usual material takes seconds for each picture if a browser draws by software; the
+        other material has only five brightnesses."""
         return "toon5" if self.by_software else "standard"
 
     def divisions(self, count: int) -> int | None:
-        """Return the number of subdivisions of the triangles of so many balls; None for points."""
+        """Return the number of subdivisions of the triangles for ``count`` balls; None to draw points."""
         if self.wish == POINTS:
             return None
         table = COARSENESS if self.by_software else FINENESS
@@ -54,17 +55,17 @@ class Drawing(NamedTuple):
 
 
 def choosable(count: int) -> bool:
-    """Whether so many balls may be drawn as points unless somebody asks for balls."""
+    """Return whether ``count`` balls may be drawn as points unless a page requests balls."""
     return count > COARSENESS[-1][0]
 
 
 def wish_of(control: Any) -> str:
-    """Return what is chosen by a control of a page, which may send anything."""
+    """Return the choice of a control of a page; automatic if the page sends anything else."""
     return str(control.value) if control.value in WISHES else AUTOMATIC
 
 
 def by_fineness(balls: Solids, divisions: int, factor: float) -> list[tuple[Solids, int]]:
-    """Return balls with their numbers of subdivisions: a few large ones among many small ones have more.
+    """Return balls with their numbers of subdivisions: a few large balls among many small ones get more.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ class Points:
     def show(self, places: np.ndarray, colours: np.ndarray | None) -> None:
         """Move the points to new places (n, 3); ``colours`` (n, 3) is None if they stay."""
         for own, handle in self._clouds:
-            # All points of one size need no copy.
+            # If all points have one size, no copy is needed.
             handle.points = places if len(self._clouds) == 1 else places[own]
             if colours is not None:
                 handle.colors = colours[own]
@@ -128,7 +129,7 @@ class Points:
 
 def point_sizes(radii: np.ndarray) -> np.ndarray:
     """Return the sizes of points for balls with these radii: the radii themselves if they are few, otherwise sizes
-    between which the radii lie in equal parts. A point of size r is as wide as a ball of radius r."""
+    that divide the radii into equal parts. A point of size r is as wide as a ball of radius r."""
     own = np.unique(radii.astype(np.float32)).astype(float)
     if len(own) <= MOST_SIZES:
         return own

@@ -58,7 +58,7 @@ class Engine:
         os.set_inheritable(its.fileno(), True)
         command = [
             sys.executable,
-            "-P",  # code in the current folder is not ours, and nobody has allowed it to run
+            "-P",  # Code in the current folder is not part of articulon, and nobody has allowed it to run.
             "-m",
             "articulon.studio.engine_program",
             str(its.fileno()),

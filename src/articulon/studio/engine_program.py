@@ -27,7 +27,7 @@ from articulon.studio.engine_steering import EngineSteering
 from articulon.studio.pose_exchange import FrameForm, PoseExchange
 
 PATIENCE = 30.0
-"""How long it waits for the case, and for its last messages to be read [s]."""
+"""Time that the process waits for the case, and for its last messages to be read [s]."""
 
 
 class LinkProgress:
@@ -60,8 +60,8 @@ def case_of(job: dict[str, Any]) -> Case:
 
 
 def first_words(link: Link, patience: float) -> list[dict[str, Any]]:
-    """Return the first messages, even if they arrive in pieces; empty if the connection closes before, or after a
-    timeout [s]."""
+    """Return the first messages, even if they arrive in pieces. The list is empty if the connection closes first, or
+    after a timeout [s]."""
     end = time.monotonic() + patience
     said: list[dict[str, Any]] = []
     while not said and not link.closed and time.monotonic() < end:

@@ -23,7 +23,7 @@ from articulon.simulation.recorder import Recorder
 from articulon.studio.engine_link import Link
 
 PERIODS = 10.0
-"""Number of periods of a tree that swings freely on the spring during a run, so that a pull acts at the pace of the
+"""Number of periods during a run of a tree that swings freely on the spring. A pull then acts at the pace of the
 display."""
 FEWEST_STEPS = 100
 """Smallest number of steps in a period of the spring, so that the spring does not limit the step."""
@@ -59,7 +59,7 @@ class EnginePulls:
 
     def ask(self, what: dict[str, Any] | None) -> None:
         """Take a request for a pull: ``body``, its number; ``point`` in its frame and ``target`` in the world [length];
-        ``strength``, 1 for the usual. None lets go."""
+        ``strength``, relative to the usual one. None lets go."""
         self._asked, self._new = what, True
 
     def apply(self, recorder: Recorder, chunks: Chunks) -> None:

@@ -138,7 +138,7 @@ class EngineSteering:
                 chunks.steps = min(chunks.steps, max(1, int(self.rate / RATE / step)))
 
     def _glance(self, driver: Driver, asked: bool) -> None:
-        """Have the driver show the bodies within chunks, if these are longer than the interval of the page's
+        """Make the driver show the bodies within chunks, if the chunks are longer than the interval of the page's
         updates."""
         form = self.poses.form
         # Forces, deformations and locks follow from the whole state.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST = 2_000
 """Largest number of bodies of a model whose forces are drawn."""
 LONGEST = 0.2
-"""Length of the longest arrow, as a fraction of the size of the scene, for the strongest force in some frames."""
+"""Length of the arrow of the strongest force in some frames, as a fraction of the size of the scene."""
 LOOKED_AT = 8
 """Number of frames in which the strongest force is searched."""
 SHORTEST = 0.01

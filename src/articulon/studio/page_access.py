@@ -1,4 +1,6 @@
-"""Access control for pages, and what draws them; sits between browsers and viser's server."""
+"""Access control for pages, and detection of browsers that draw by software. It sits between browsers and viser's
+server.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ NO_WEBGL = (
     "acceleration in its settings, or open this address in another browser. The controls work without it."
 )
 SOFTWARE_PATH = "/articulon-draws-by-software"
-"""What a page asks for if its browser draws without a graphics card; the answer is empty."""
+"""Path that a page requests if its browser draws without a graphics card; the answer is empty."""
 SCRIPT = """<script>
 addEventListener("DOMContentLoaded", () => {
   let gl = null;

@@ -63,7 +63,7 @@ def _taken(port: int) -> str:
 
 
 def server_at(port: int | None, host: str = LOOPBACK, token: str | None = None) -> viser.ViserServer:
-    """Start a server for pages, which pages of other sites in the same browser cannot reach.
+    """Start a server for pages. Pages of other sites in the same browser cannot reach it.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def server_at(port: int | None, host: str = LOOPBACK, token: str | None = None) 
     Raises
     ------
     ArticulonError
-        As :func:`check_port` and :func:`check_token`, and if a host that other machines can reach has no token.
+        As for :func:`check_port` and :func:`check_token`, and if a host that other machines can reach has no token.
     """
     check_token(token)
     if host not in OURS and not token:
@@ -88,11 +88,11 @@ def server_at(port: int | None, host: str = LOOPBACK, token: str | None = None) 
     from articulon.studio.page_access import Guard, guarding
 
     class Server(viser.ViserServer):
-        """Server without public addresses: any page can ask viser for one, which leads here through a relay on the
-        Internet."""
+        """Server without public addresses. Any page could otherwise ask viser for one, which leads here through a relay
+        on the Internet."""
 
         guard: Guard
-        """What has let the pages in."""
+        """Guard that has admitted the pages."""
 
         def request_share_url(self, verbose: bool = True) -> str | None:
             return None
@@ -115,8 +115,8 @@ def drawn_by_software(server: viser.ViserServer) -> bool:
 
 
 def ticks(closing: threading.Event, rate: float) -> Iterator[float]:
-    """Yield the wall time since the last tick [s], ``rate`` times a second on average, until ``closing`` is set. Ticks
-    that come late are followed by earlier ones, but those that were missed are left out."""
+    """Yield the wall time since the last tick [s], ``rate`` times a second on average, until ``closing`` is set. After
+    a late tick the next one comes sooner, but missed ticks are left out."""
     before = due = time.monotonic()
     while True:
         due = max(due + 1.0 / rate, time.monotonic() - 1.0 / rate)

@@ -27,7 +27,7 @@ from articulon.studio.stage import Frame
 MOST_NOTES = 40
 """Largest number of messages that are kept."""
 FAILED = "this run has failed: what there is of it is shown; Run makes another one"
-"""Message for a failed run that is opened; the details were shown only to its first user."""
+"""Message for a failed run that is opened again; only the page that started it has shown the details."""
 MOST_LOADED = 1_000
 """Largest number of frames that are loaded from the folder of a run."""
 

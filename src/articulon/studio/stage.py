@@ -1,4 +1,4 @@
-"""The stage of a scene: a run's frames in a space of fixed size, as browsers compute in single precision."""
+"""The stage of a scene: a run's frames in a space of fixed size, because browsers compute in single precision."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SIZE = 10.0
 LOOKED_AT = 40
 """Number of frames from which the size of a run is determined."""
 OUTSIDE = 0.01
-"""Fraction of many bodies that may lie outside the picture on each side, if they fly off."""
+"""Fraction of the bodies that may lie outside the picture on each side, if there are many and some fly off."""
 MANY = 200
 FLAT = 0.25
 """Depth, relative to the largest extent, below which a scene is flat and viewed more from the front."""
 FIELD = np.radians(35.0)
 """Field of view, from top to bottom [rad]."""
 MARGIN = 1.15
-"""Factor of the camera distance beyond that for a square picture; beside a panel pictures are taller than wide."""
+"""Camera distance relative to that for a square picture; beside a panel, pictures are taller than wide."""
 ASIDE, ABOVE = np.radians(30.0), np.radians(20.0)
 """Angles of the view: to the side of the direction in which the scene is flattest, and above it [rad]."""
 
@@ -111,8 +111,8 @@ def _upwards(scene: Scene, extent: np.ndarray) -> np.ndarray:
 
 
 def _camera(up: np.ndarray, extent: np.ndarray) -> np.ndarray:
-    """Return a place from which an extent (3,) is in view: from the side where it is flattest, turned aside and raised,
-    half as much for a flat scene."""
+    """Return a place of the camera that has an extent (3,) in view. It is on the side where the extent is flattest,
+    turned aside and raised, by half the angles for a flat scene."""
     across = [axis - (axis @ up) * up for axis in np.eye(3)]
     across = [axis / np.linalg.norm(axis) for axis in across if np.linalg.norm(axis) > 0.5]
     front = min(across, key=lambda axis: float(np.abs(axis) @ extent))

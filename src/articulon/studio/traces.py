@@ -13,7 +13,7 @@ from articulon.studio import colours
 from articulon.studio.solids import on_bodies
 
 MOST_NODES = 1_500
-"""Largest number of nodes that are drawn of a flexible body; of more, a selection is drawn."""
+"""Largest number of nodes of a flexible body that are drawn; if it has more, a selection is drawn."""
 BACKBONE = {"amino-acid": "CA", "nucleotide": "C4'"}
 """Atom that represents a residue, by its kind."""
 FEWEST = 4

@@ -37,7 +37,7 @@ class ViserScene:
     grain
         Grid to which positions are rounded, in units of the page; None for no rounding.
     drawing
-        How it is drawn; None for what suits the pages that are open.
+        How the scene is drawn; None to choose what suits the open pages.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class ViserScene:
             self._points = Points(self.server, balls, self.stage, places, painted)
 
     def suit(self, drawing: Drawing) -> bool:
-        """Draw in another way; return whether there are other balls, and thus handles."""
+        """Change how the scene is drawn; return whether this has replaced the balls, and thus their handles."""
         if drawing.material != self._material:
             self._material = drawing.material
             with self.server.atomic():
@@ -226,7 +226,7 @@ class ViserScene:
         return self._rounded(self.stage.places(places)), self._rounded(np.asarray(turns, dtype=np.float32))
 
     def _rounded(self, numbers: np.ndarray) -> np.ndarray:
-        """Return numbers of the page, rounded if they must take little space."""
+        """Return numbers for the page, rounded if they must be compact."""
         return numbers if self._grain is None else np.round(numbers / self._grain) * np.float32(self._grain)
 
     def _trace_ends(self, trace: Trace, frame: Frame) -> np.ndarray:

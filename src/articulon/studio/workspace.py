@@ -267,7 +267,7 @@ class Workspace:
 
     def _draw_forces(self, frame: Frame, asked: bool) -> None:
         """Draw arrows at the frame on show, if they are requested and the forces can be evaluated. Their scale follows
-        the strongest force so far, as that of a run in progress is not known yet."""
+        the strongest force so far, because the strongest force of a run in progress is not known yet."""
         assert self._arrows is not None
         if not asked or frame.state is None:
             self._arrows.hide()

@@ -38,7 +38,7 @@ RESULTS, PAGE = "ensemble.json", "ensemble.html"
 MOST_WORKERS = 4096
 """Largest number of workers on one machine."""
 DEFINITIONS = {
-    "interval": "mean ± t s/√n of Student at 95 % over the n members, which are independent of each other",
+    "interval": "mean ± t s/√n over the n members, with Student's t for 95 %; members are independent",
     "averages": "for each member, the mean of an observable over its frames, without undefined values",
     "figures": "numbers in the summaries of the members, by dotted name",
     "first_passage": "times at which the stop condition ended runs, by Kaplan and Meier; a run that reached its "
@@ -127,9 +127,9 @@ def ensemble(
 ) -> Sweep:
     """Run a case for many seeds, and for values of its keys, in several processes, as ``articulon sweep`` does.
 
-    Each member is a run in a folder of its own, on one thread, with bit for bit the results of that run by itself. If a
-    worker is killed, another one continues its member from the last checkpoint. A member that fails is reported with
-    its error and does not affect the others.
+    Each member is a run on one thread in its own folder. Its results are bit for bit those of the same run made alone.
+    If a worker is killed, another one continues its member from the last checkpoint. A member that fails is reported
+    with its error and does not affect the others.
 
     Parameters
     ----------
@@ -149,7 +149,8 @@ def ensemble(
         see the folder under the same path, and have one thread each.
     resume
         Continue the sweep in the folder: members that have ended are not run again; those that were killed or failed
-        continue from their last checkpoint. Additional seeds add members. Without a sweep in the folder, it starts.
+        continue from their last checkpoint. Additional seeds add members. If the folder holds no sweep, a new one
+        starts.
     skip
         Fraction of the frames at the start that time averages leave out.
     progress
@@ -256,7 +257,7 @@ def checked_address(scheduler: Any) -> str:
 
 @contextmanager
 def _sweep_in(folder: Path, display: Shown) -> Iterator[Interruption]:
-    """Claim a folder for one sweep, and handle requests to stop; close the display at the end."""
+    """Claim a folder for one sweep and handle requests to stop; at the end, close the display."""
     try:
         with Interruption() as interruption, claimed(folder, display.message, "sweep"):
             yield interruption
@@ -290,7 +291,7 @@ def _row(case: Case, folder: Path, member: Member, skip: float, sweeping: Sweepi
         "values": dict(member.values),
         "group": member.group,
         "status": "failed" if summary is None else summary["status"],
-        "error": None if summary is not None else errors.get(member.name, "its summary has gone"),
+        "error": None if summary is not None else errors.get(member.name, "its summary is missing"),
         "stop_time": None,
         "simulated_time": None,
         "wall_seconds": None,
@@ -312,8 +313,8 @@ def _finished(plan: Plan, folder: Path, rows: Sequence[dict[str, Any]], skip: fl
         notes.append("all seeds gave the same numbers: nothing in this case is random")
     elif len(groups) > 1:
         notes.append(
-            "members with the same seed draw the same random numbers in every group: intervals hold for each group by "
-            "itself, and the difference of two groups is not one of independent samples"
+            "members with the same seed draw the same random numbers in every group: each interval holds for its group "
+            "alone, and two groups are not independent samples"
         )
     summary = {
         "case": case.name,

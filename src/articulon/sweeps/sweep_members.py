@@ -19,7 +19,7 @@ from articulon.inputs import seed as checked_seed
 from articulon.inputs import shown, whole
 
 LONGEST = 120
-"""Largest length of a member's name, which names its folder and stands in tables."""
+"""Largest length of a member's name, which is the name of its folder and appears in tables."""
 MOST = 1_000_000
 """Largest number of members in a sweep."""
 
@@ -51,7 +51,7 @@ class Member:
 
 
 def group_of(values: Mapping[str, Any]) -> str:
-    """Return the key of the group of members with these values; groups are equal if their keys are."""
+    """Return the key of the group of members with these values; equal keys mean the same group."""
     return json.dumps(values, sort_keys=True, default=str)
 
 
@@ -94,7 +94,7 @@ def members_of(case: Case, seeds: Sequence[int], vary: Mapping[str, Sequence[Any
     varied = checked_values({} if vary is None else vary)
     for key, values in varied.items():
         if parts(key) == parts(SEED):
-            raise CaseError(f"vary: {SEED} belongs into seeds: seeds={len(values)}, or a list of them")
+            raise CaseError(f"vary: {SEED} belongs in seeds: seeds={len(values)}, or a list of them")
         if len({json.dumps(value, sort_keys=True) for value in values}) < len(values):
             raise CaseError(f"vary: {key}: {shown(values)} has a value twice, so both would be the same run")
     chosen = combinations(varied)
@@ -116,6 +116,6 @@ def _name(overrides: Mapping[str, Any]) -> str:
 
 
 def _digits(name: str, overrides: Mapping[str, Any]) -> str:
-    """Return a name with a suffix that distinguishes it from names that read alike or were shortened."""
+    """Return a name with a suffix that distinguishes it from names that look the same or were shortened."""
     digest = hashlib.sha256(json.dumps(overrides, sort_keys=True, default=str).encode()).hexdigest()[:8]
     return f"{name.encode()[: LONGEST - 9].decode(errors='ignore')}-{digest}"

@@ -76,7 +76,7 @@ def _callout(members: Sequence[Mapping[str, Any]], failed: Sequence[Mapping[str,
         return page.callout("trusted", f"All {len(members)} members are complete.")
     return page.callout(
         "violated",
-        f"{len(failed)} of {len(members)} members have failed, and are in none of the means below. If the failures "
+        f"{len(failed)} of {len(members)} members have failed, and are left out of all means below. If the failures "
         "depend on the results, the means are biased.",
         *(f"{row['name']}: {row['error'].splitlines()[0]}" for row in failed[:5]),
     )

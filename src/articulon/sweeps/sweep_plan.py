@@ -60,7 +60,7 @@ class Plan:
             "seeds": list(self.seeds),
             "vary": {key: list(values) for key, values in self.vary.items()},
         }
-        # Write the case first, so that a plan never stands without its case.
+        # Write the case first, so that a plan never exists without its case.
         write_text(folder / BASE, self.case.to_toml())
         write_text(folder / PLAN, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 

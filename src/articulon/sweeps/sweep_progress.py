@@ -28,22 +28,22 @@ class Shown(Protocol):
     """Interface of progress displays."""
 
     def begin(self, members: int, ended: int, where: str) -> None:
-        """The sweep begins: the number of members, how many ended before, and who runs them."""
+        """Start the display, given the number of members, how many have ended before, and who runs them."""
 
     def running(self, member: str, part: float) -> None:
-        """A member has progressed to this fraction, from 0 to 1."""
+        """Show that a member has progressed to a fraction, from 0 to 1."""
 
     def stopped(self, member: str) -> None:
-        """A member has lost its worker before it ended."""
+        """Show that a member has lost its worker before it ended."""
 
     def ended(self, member: str, status: str, seconds: float, error: str | None) -> None:
-        """A member is complete, or has failed."""
+        """Show that a member is complete, or has failed."""
 
     def message(self, text: str, once: str | None = None) -> None:
         """Show a message to the user; messages with the same ``once`` are shown only once."""
 
     def close(self) -> None:
-        """The sweep is over, however it ended."""
+        """End the display; the sweep is over, for whatever reason."""
 
 
 class SilentSweep:

@@ -49,7 +49,7 @@ def passage_words(found: Mapping[str, Any], time: Scale) -> list[str]:
 
 
 def bound(time: Scale, value: float | None, otherwise: str) -> str:
-    """Format an end of an interval of times, or a word if there is none."""
+    """Format an end of an interval of times; return a word if there is none."""
     return otherwise if value is None else time.text(value, 3)
 
 

@@ -23,7 +23,7 @@ LOG = "workers.log"
 CONNECTING = 10.0
 """Time within which a scheduler must answer [s]."""
 FIRST_WORKER = 30.0
-"""Time within which a scheduler must have its first worker [s]."""
+"""Time within which a scheduler must have a worker [s]."""
 
 
 class Workers:
@@ -82,7 +82,8 @@ class Workers:
 
 @contextmanager
 def local_workers(count: int, folder: Path) -> Iterator[Workers]:
-    """Start workers on this machine, each a process with one thread, which end with this process however it ends.
+    """Start workers on this machine, each a process with one thread; they end when this process ends, for whatever
+    reason.
 
     Parameters
     ----------
@@ -100,7 +101,7 @@ def local_workers(count: int, folder: Path) -> Iterator[Workers]:
     where = "the scheduler of this sweep"
     # Keep the current folder out of the import path: its code is not ours, and nobody has allowed it to run.
     command = [sys.executable, "-P", "-m", "articulon.sweeps.worker_host", str(count)]
-    # Workers end without cleaning up, about which Python would warn.
+    # Workers end without cleaning up; suppress Python's warnings about this.
     quiet = {**os.environ, "PYTHONWARNINGS": "ignore::UserWarning:multiprocessing.resource_tracker"}
     with (folder / LOG).open("ab") as log:
         host = subprocess.Popen(
@@ -170,7 +171,7 @@ def remote_workers(address: str, folder: Path) -> Iterator[Workers]:
             if report["articulon"] != __version__:
                 raise ArticulonError(
                     f"{where}: the worker {worker} has articulon {report['articulon']}, but this is {__version__}; "
-                    "install the same version everywhere, since another one may give other bits"
+                    "install the same version everywhere: results of other versions may differ in the last digits"
                 )
             if not report["sees"]:
                 raise ArticulonError(
@@ -182,7 +183,7 @@ def remote_workers(address: str, folder: Path) -> Iterator[Workers]:
 
 @contextmanager
 def _client(client_class: Any, address: str, where: str, **options: Any) -> Iterator[Any]:
-    """Open a client that is closed at the end, and silence its log, as errors report what matters."""
+    """Open a client that is closed at the end. Its log is silenced, because errors report what matters."""
     logger = logging.getLogger("distributed")
     before = logger.level
     logger.setLevel(logging.CRITICAL)

@@ -1,4 +1,5 @@
-"""Run a sweep: hand members to workers, and again if a worker is killed, until all have ended."""
+"""Run a sweep: hand members to workers until all have ended; hand a member to another worker if its worker is
+killed."""
 
 from __future__ import annotations
 
@@ -73,7 +74,7 @@ class Sweeping:
     """Processor time of the workers for members, by name, without killed workers [s]."""
 
     def run(self, members: Sequence[Member], workers: Workers, interruption: Interruption) -> bool:
-        """Run members until each has ended or failed; return whether a request to stop came before.
+        """Run members until each has ended or failed; return whether a request to stop came first.
 
         Raises
         ------
@@ -126,7 +127,7 @@ class Sweeping:
             sleep(POLL)
 
     def _submit(self, attempt: Attempt, workers: Workers, topic: str) -> Any:
-        """Return the future of a member that a worker is to run; None if it cannot be run."""
+        """Hand a member to a worker and return its future; None if the member cannot be run."""
         member, folder = attempt.member, self.folder / attempt.member.name
         try:
             task = order(member.name, member.case_of(self.case), folder, self.skip, topic)
@@ -139,7 +140,7 @@ class Sweeping:
         return workers.client.submit(run_member, task, key=key, pure=False)
 
     def _ended(self, future: Any, attempt: Attempt) -> bool:
-        """Whether a member has ended or failed; otherwise another worker continues it."""
+        """Return whether a member has ended or failed; otherwise another worker continues it."""
         member, folder = attempt.member, self.folder / attempt.member.name
         found, failure = _answer(future)
         if found is not None:
@@ -184,7 +185,7 @@ class Sweeping:
 
 
 def _answer(future: Any) -> tuple[Mapping[str, Any] | None, BaseException | None]:
-    """Return a worker's result, or the error that prevented it; neither if its task was lost."""
+    """Return a worker's result, or the error that prevented it; return neither if the task was lost."""
     try:
         if future.status == "finished":
             return future.result(), None

@@ -1,11 +1,12 @@
 """The process that hosts a scheduler and its workers on this machine, and ends with the process that started it.
 
-It is a separate process so that workers never import the user's program, which need not be prepared for that, and so
-that nothing is left behind when that program is killed: its end closes the standard input of this process, whose end
-closes the pipes to which the workers listen.
+It is a separate process for two reasons. Workers never import the user's program, which need not be prepared for that.
+And no process is left behind when the user's program is killed: its end closes the standard input of this process, and
+the end of this process closes the pipes to which the workers listen.
 
-Scheduler and workers communicate over the loopback interface, encrypted, with certificates made for this process
-only: a scheduler runs what it is sent, and other users of the machine can reach the loopback interface.
+Scheduler and workers communicate over the loopback interface. Their messages are encrypted with certificates made for
+this process only, because a scheduler runs whatever code it receives, and other users of the machine can reach the
+loopback interface.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def main() -> None:
-    """Start a scheduler and as many workers as the first argument says, print how to reach it, and wait for the end of
+    """Start a scheduler and the number of workers in the first argument, print how to reach it, and wait for the end of
     standard input."""
     workers = int(sys.argv[1])
     # Keep other output off the standard output, which the parent process reads.

@@ -29,6 +29,14 @@ def site_at(particles, p):
 
 
 @jit
+def slope_of(law, r2, rows, t, qq, value, ends, c):
+    """Return the slope of a law's −φ'/r, which is ``value`` in row t, by the parameter in column c of ``ends``."""
+    at = 2 * (t * ends.columns.size + c)
+    raised = value if rows[t, ends.columns[c]] != 0.0 else law(r2, ends.rows[at:], 0, qq)[1]
+    return (raised - law(r2, ends.rows[at + 1 :], 0, qq)[1]) / ends.size[t, c]
+
+
+@jit
 def pair_adjoint(sites, total, terms, refresh, which, ends, moved, rows, charges, found):
     """Add the adjoint of a loop over pairs."""
     particles, neighbours, table = sites.particles, sites.neighbours, sites.tables[which]
@@ -52,23 +60,24 @@ def pair_adjoint(sites, total, terms, refresh, which, ends, moved, rows, charges
                 if not (plain or charged):
                     continue
                 o, qq = site_at(particles, j), coulomb * charge[i] * charge[j]
-                change, power, g, L = between_columns(moved, s, o), dot(d, V), 0.0, 0.0
+                change, power, g, L = between_columns(moved, s, o), 0.0, 0.0, 0.0
+                # The loop meets a pair from both ends, with the same slopes; those with an image are met as such.
+                by_rows = 1 if j > i else 0
+                if by_rows:
+                    power = dot(d, change) if j < n else dot(d, V)
                 if plain:
                     _, g, L = LAW(r2, first_rows, t, qq)
                     plain_ends = ends[0]
-                    for c in range(plain_ends.columns.size):
-                        at = 2 * (t * plain_ends.columns.size + c)
-                        rise = LAW(r2, plain_ends.rows[at:], 0, qq)[1] - LAW(r2, plain_ends.rows[at + 1 :], 0, qq)[1]
-                        rows[t, plain_ends.columns[c]] += rise / plain_ends.size[t, c] * power
+                    for c in range(plain_ends.columns.size * by_rows):
+                        slope = slope_of(LAW, r2, first_rows, t, qq, g, plain_ends, c)
+                        rows[t, plain_ends.columns[c]] += slope * power
                 if charged:
                     _, h, M = CHARGED_LAW(r2, second_rows, t, qq)
                     g, L = g + h, L + M
                     charged_ends = ends[1]
-                    for c in range(charged_ends.columns.size):
-                        at = 2 * (t * charged_ends.columns.size + c)
-                        rise = CHARGED_LAW(r2, charged_ends.rows[at:], 0, qq)[1]
-                        rise -= CHARGED_LAW(r2, charged_ends.rows[at + 1 :], 0, qq)[1]
-                        rows[t, width + charged_ends.columns[c]] += rise / charged_ends.size[t, c] * power
+                    for c in range(charged_ends.columns.size * by_rows):
+                        slope = slope_of(CHARGED_LAW, r2, second_rows, t, qq, h, charged_ends, c)
+                        rows[t, width + charged_ends.columns[c]] += slope * power
                     unit = CHARGED_LAW(r2, second_rows, t, 1.0)[1]
                     charges[s] += coulomb * charge[j] * unit * dot(d, change)
                 by_x = add(by_x, pair_change(g, L, d, change))
@@ -103,18 +112,15 @@ def pair_tangent(sites, total, terms, refresh, which, ends, moved, rows, charges
                     _, g, L = LAW(r2, first_rows, t, qq)
                     plain_ends = ends[0]
                     for c in range(plain_ends.columns.size):
-                        at = 2 * (t * plain_ends.columns.size + c)
-                        rise = LAW(r2, plain_ends.rows[at:], 0, qq)[1] - LAW(r2, plain_ends.rows[at + 1 :], 0, qq)[1]
-                        more += rise / plain_ends.size[t, c] * rows[t, plain_ends.columns[c]]
+                        slope = slope_of(LAW, r2, first_rows, t, qq, g, plain_ends, c)
+                        more += slope * rows[t, plain_ends.columns[c]]
                 if charged:
                     _, h, M = CHARGED_LAW(r2, second_rows, t, qq)
                     g, L = g + h, L + M
                     charged_ends = ends[1]
                     for c in range(charged_ends.columns.size):
-                        at = 2 * (t * charged_ends.columns.size + c)
-                        rise = CHARGED_LAW(r2, charged_ends.rows[at:], 0, qq)[1]
-                        rise -= CHARGED_LAW(r2, charged_ends.rows[at + 1 :], 0, qq)[1]
-                        more += rise / charged_ends.size[t, c] * rows[t, width + charged_ends.columns[c]]
+                        slope = slope_of(CHARGED_LAW, r2, second_rows, t, qq, h, charged_ends, c)
+                        more += slope * rows[t, width + charged_ends.columns[c]]
                     unit = CHARGED_LAW(r2, second_rows, t, 1.0)[1]
                     more += coulomb * unit * (charge[j] * charges[s] + charge[i] * charges[o])
                 found_here = pair_change(g, L, d, between_columns(moved, s, o))

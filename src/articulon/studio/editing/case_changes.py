@@ -271,8 +271,8 @@ def without_body(table: Mapping[str, Any], name: str) -> tuple[Table, list[str]]
 
 
 def _what_goes(table: Mapping[str, Any], mention: Mention) -> tuple[Part, ...]:
-    """Return the path of what is deleted with a body that it names: an entry of a table or list of several bodies, or
-    else the force, check, loop or site, or the key."""
+    """Return the path of what is deleted together with a mentioned body: the entry, if it stands in a table or list of
+    several bodies; otherwise the force, check, loop or site, or the key."""
     path = mention.path
     here = value_or_none(table, path if mention.is_key else path[:-1])
     if mention.is_key and len(here) > 1:

@@ -176,8 +176,8 @@ class CaseDocument:
         root
             The folder.
         trusted
-            Whether the case was named on the command line or is built in. It may then go on to name the files that it
-            names now, wherever they are, and its code if that is allowed to run.
+            Whether the case was named on the command line or is built in. If so, it may keep the files that it names
+            now, wherever they are, and its code if that is allowed to run.
         """
         table = self.table
         code = set(code_of(table, self._source).values()) if trusted and self.allow_code else set()
@@ -185,7 +185,7 @@ class CaseDocument:
         self._checked = self._built = None
 
     def _check_bounds(self, *, code: bool = True) -> None:
-        """Raise CaseError for files, and for code that is allowed to run, that a change must not make the case name."""
+        """Raise CaseError if the case names files, or code that is allowed to run, which a change must not add."""
         if self._bounds is None:
             return
         table = self.table

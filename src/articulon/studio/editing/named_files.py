@@ -1,4 +1,4 @@
-"""Files and code that a case under edit names, and which of them a page may make it name."""
+"""Files and code that a case under edit names, and the limits on those that a page may add."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from articulon.inputs import clipped, exists
 FILE_KEYS = frozenset({"file", "files", "force_field_files", "structure", "system", "data", "packages", "commands"})
 """Keys of declarations whose texts are names of files or folders, or may contain them, as LAMMPS commands do."""
 TEXTS = ("data", "system")
-"""Those of these keys whose text may also be the contents of the file."""
+"""Those of ``FILE_KEYS`` whose text may also be the contents of the file."""
 
 
 def named_texts(value: Any, path: tuple[Part, ...] = (), within: str = "") -> Iterator[tuple[str, str]]:

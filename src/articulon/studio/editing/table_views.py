@@ -41,7 +41,7 @@ class SectionView:
     elsewhere
         Keys that have their own controls elsewhere.
     check
-        Function that raises CaseError if the table may be another one by now, as an element of a list may.
+        Function that raises CaseError if another table may have taken the place of this one, as can happen in a list.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class Held:
         return self.key if self.alone else (*self.key, self.number)
 
     def check(self, document: CaseDocument) -> None:
-        """Raise CaseError if it may be another element by now, because one of the list has been deleted."""
+        """Raise CaseError if another element may have taken this place, because one of the list has been deleted."""
         if len(_elements(document.value(self.key))) < self.count:
             raise CaseError(f"{dotted(self.key)}: something was deleted here in the meantime; look, and do it again")
 

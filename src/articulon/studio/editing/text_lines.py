@@ -22,7 +22,7 @@ def line_of_error(message: str) -> int | None:
 
 
 def without_line(message: str) -> str:
-    """Return such a message without the place."""
+    """Return a message of Python's TOML reader without the place."""
     return _AT.sub("", message)
 
 
