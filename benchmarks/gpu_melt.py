@@ -277,12 +277,12 @@ def show(figures: dict[str, Any], out: Any = None) -> None:
     rows = [(label, *column) for label, column in figures["rebuilds_per_step"].items()]
     show_table(out, "Lists made per step", columns, rows, words=1)
     rows = [(label, *column) for label, column in figures["drift"].items()]
-    show_table(out, "Drift of the total energy over the steps, by the kinetic energy", columns, rows, words=1)
+    show_table(out, "Change of the total energy over all timed steps, over the kinetic energy", columns, rows, words=1)
     rows = [
         (label, *(found[key] for key in ("forces", "energy", "virial")), *bits_of(found))
         for label, found in figures["agreement"].items()
     ]
-    heads = ("engine", "forces", "energy", "virial", "same bits again", "same bits when cut")
+    heads = ("engine", "forces", "energy", "virial", "same bits if computed again", "same bits if interrupted")
     show_table(out, f"Differences from the CPU, {figures['atoms'][0]:,} atoms", heads, rows, words=1)
     for title, found in figures.get("tuned", {}).items():
         show_table(out, f"{title}: million atom-steps per second", ("what", "speed"), found.items(), words=1)

@@ -1,7 +1,7 @@
-"""A scaled sphere arrives late by its scaled relaxation time, and the verdict says so.
+"""If forces are scaled down, a dragged sphere arrives late, and the verdict on the run says so.
 
-A force that rises and falls drags a sphere through a viscous fluid. Scaling by a2 lengthens the relaxation time from
-m/γ to m/(γ a2), and the path is late by this time.
+A force that rises and falls drags a sphere through a viscous fluid. If all forces are multiplied by a2 < 1, the
+relaxation time grows from m/γ to m/(γ a2), and the sphere is late by the difference.
 """
 
 from pathlib import Path

@@ -59,7 +59,10 @@ def _groups(notes: Notes) -> list[list[str]]:
             title = FEATURES[name].title
             if title not in column:
                 column.append(title)
-    return [[", with ".join("; ".join(column) for column in columns), mark] for mark, columns in found.items()]
+    rows = []
+    for mark, (first, *others) in found.items():
+        rows.append(["; ".join(first), ", together with ".join("; ".join(one) for one in others), mark])
+    return rows
 
 
 def tables() -> str:
@@ -76,7 +79,7 @@ def tables() -> str:
                 row.append("yes" if refusal is None else notes.mark(refusal))
         rows.append(row)
     cells = table(["", *INTEGRATORS.values()], rows)
-    conflicts = table(["what does not go, whatever the rule", "why"], _groups(notes))
+    conflicts = table(["each of these", "does not go with each of these, whatever the rule", "why"], _groups(notes))
     needed: dict[str, list[str]] = {}
     for name, needs in NEEDS.items():
         title = FEATURES[name].title if name in FEATURES else INTEGRATORS[name]

@@ -188,7 +188,7 @@ def without_impacts() -> Any:
     return builder.build()
 
 
-FREELY = "goes from impact to impact of smooth spheres that fly freely"
+FREELY = "goes from impact to impact: it computes when two smooth spheres meet that fly freely"
 WRONG = {
     "friction": (lambda: bodies(friction=0.3), {}, FREELY),
     "forces between them": (mixed, {}, FREELY),

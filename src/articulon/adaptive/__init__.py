@@ -1,4 +1,4 @@
-"""Runs with adaptive resolution: locked joints merge their bodies, and criteria lock and release joints."""
+"""Runs with adaptive resolution: conditions lock and release joints during a run, and locked joints merge bodies."""
 
 from articulon.adaptive.adaptive_driver import AdaptiveDriver
 from articulon.adaptive.coarsening import locked_model

@@ -1,4 +1,5 @@
-"""Advance a state whose joints and modes lock and release: coarse steps between decisions."""
+"""The driver of adaptive runs, which locks and releases joints and modes at decisions, with coarse steps between
+them."""
 
 import math
 
@@ -26,22 +27,23 @@ from articulon.model import State
 from articulon.model.state import STEPS, resolution_memory
 
 CHATTERS = 8
-"""Number of successive changes of a joint or mode, each as early as its conditions allow, that counts as chatter."""
+"""Number of successive changes of a joint or mode, each as early as its conditions allow, from which they count as
+chatter."""
 
 
 class AdaptiveDriver(Driver):
-    """Locks and releases joints and modes at decisions of a fixed interval, and lets another driver take the steps.
+    """Locks and releases joints and modes at decisions at fixed intervals; another driver takes the steps.
 
-    Decision k is made at the time k ``every``, before the step that begins there or, if no step ends there, before the
-    next step. A decision that changes nothing leaves the steps bitwise unchanged. While joints are locked, the steps
-    are those of the coarse model, on its own tables. Everything that decides is part of the state.
+    Decision k is made at the time k ``every``, before the step that begins at this time or, if no step begins there,
+    before the next step. A decision that changes nothing leaves the steps bitwise unchanged. While joints are locked,
+    steps are taken by the coarse model with its own tables. All data on which decisions depend are part of the state.
 
     Parameters
     ----------
     problem, state
         Problem and state as for :func:`articulon.integrate.choice.driver`.
     adaptive
-        The declaration, its quantities in the model's units.
+        The declaration, with quantities in the units of the model.
     seed
         Seed of the run.
     """
@@ -75,7 +77,7 @@ class AdaptiveDriver(Driver):
                 "of others; choose speed, torque or another"
             )
 
-    # The interface of a driver is forwarded to the driver that takes the steps.
+    # The interface of a driver is forwarded to the inner driver, which takes the steps.
 
     @property
     def stop(self) -> Stop:
@@ -97,7 +99,7 @@ class AdaptiveDriver(Driver):
         return self.fine.failure if self.coarse is None else self.coarse.driver.failure
 
     def sized(self, state: State) -> State:
-        """Return a state with capacity for the memory of the criteria, and nothing locked.
+        """Return a state with space for the memory of the criteria, and with nothing locked.
 
         Parameters
         ----------
@@ -131,7 +133,8 @@ class AdaptiveDriver(Driver):
                 return status
 
     def _advance(self, state: State, until: float, steps: int) -> int:
-        """Take steps up to the next decision; decisions interrupt the steps to ``until`` but do not change them."""
+        """Take steps up to the next decision. Decisions interrupt the sequence of steps to ``until``, but do not change
+        it."""
         number = float(state.resolution.criteria[criteria_memory.DECISIONS]) if self.managed else math.inf
         if self.managed and self.counted:
             steps = min(steps, round(number * self.counted) - int(state.counters[STEPS]))
@@ -148,11 +151,11 @@ class AdaptiveDriver(Driver):
         return status
 
     def _time(self, number: float) -> float:
-        """Time of a decision, with a margin for rounding."""
+        """Return the time of a decision, with a margin for rounding errors."""
         return (number - 1e-9) * self.every
 
     def _ready(self, state: State, locked: np.ndarray) -> Coarse:
-        """Coarse model that advances a state with these parts locked."""
+        """Return the coarse model that advances a state with the given parts locked."""
         made = self.resolution.made(state.q, locked)
         if self.coarse is None or self.coarse.merging is not made[1]:
             self.coarse = Coarse(self.evaluator, self.fine, state, locked, made)
@@ -195,7 +198,7 @@ class AdaptiveDriver(Driver):
             self._ready(state, self.resolution.locked_parts(state))
 
     def potential_shift(self, state: State) -> float:
-        """Fixman's potential of the moving joints minus that of all joints, if there is one [energy].
+        """Return Fixman's potential of the moving joints minus that of all joints [energy]; 0 without this potential.
 
         Parameters
         ----------
@@ -205,7 +208,7 @@ class AdaptiveDriver(Driver):
         return self.resolution.potential_shift(state)
 
     def degrees_of_freedom(self, state: State) -> int:
-        """Current number of degrees of freedom that share the kinetic energy.
+        """Return the current number of degrees of freedom that share the kinetic energy.
 
         Parameters
         ----------
@@ -215,7 +218,7 @@ class AdaptiveDriver(Driver):
         return self.evaluator.degrees_of_freedom - int(state.resolution.locked.sum())
 
     def changes(self, state: State) -> tuple[int, int]:
-        """Number of joints and modes locked, and released, since the start.
+        """Return how many joints and modes have been locked, and how many released, since the start.
 
         Parameters
         ----------
@@ -226,7 +229,7 @@ class AdaptiveDriver(Driver):
         return int(criteria[criteria_memory.LOCKS]), int(criteria[criteria_memory.RELEASES])
 
     def decisions(self, state: State) -> int:
-        """Number of decisions made.
+        """Return the number of decisions made so far.
 
         Parameters
         ----------
@@ -236,7 +239,7 @@ class AdaptiveDriver(Driver):
         return int(state.resolution.criteria[criteria_memory.DECISIONS])
 
     def active_part(self, state: State) -> float:
-        """Fraction of the speeds that moved, averaged over the steps.
+        """Return the fraction of the speeds that are not locked, averaged over the steps.
 
         Parameters
         ----------
@@ -247,7 +250,8 @@ class AdaptiveDriver(Driver):
         return 1.0 - float(kept.criteria[criteria_memory.SAVED]) / (steps * kept.locked.size) if steps else 1.0
 
     def chattering(self, state: State) -> list[str]:
-        """Bodies whose joints lock and release as fast as their conditions allow, and such modes, as "rod.mode2".
+        """Return the names of joints and modes that lock and release as fast as their conditions allow. A joint has the
+        name of its body, and a mode a name like "rod.mode2".
 
         Parameters
         ----------
@@ -271,7 +275,7 @@ class AdaptiveDriver(Driver):
         return float(state.time[0]) >= self._time(number)
 
     def decision_state(self, state: State, number: int) -> DecisionState:
-        """Quantities on which the conditions of a decision depend.
+        """Return the quantities on which the conditions of a decision depend.
 
         Parameters
         ----------
@@ -325,7 +329,7 @@ class AdaptiveDriver(Driver):
             chosen[members.parts[to_lock]] = True
         after = self.resolution.locked_parts(state) | chosen
         if after[self.joints.degrees_of_freedom > 0].all() and any(m.lock and m.lock.chances for m in self.members):
-            chosen[:] = False  # conditions by chance have another try later
+            chosen[:] = False  # a random condition gets another chance at a later decision
         if chosen.any():
             self.resolution.lock(state, chosen)
             changed = True
@@ -343,7 +347,7 @@ class AdaptiveDriver(Driver):
         state.resolution.criteria[criteria_memory.DECISIONS] = number + 1
 
     def _book(self, members: Members, changed: np.ndarray, rows: np.ndarray, number: int) -> None:
-        """Record the time of changes, and the number of successive changes that came as early as possible."""
+        """Record the time of changes, and the number of successive changes that happened as early as possible."""
         conditions = [c for c in (members.lock, members.release) if c is not None]
         at, windows = members.rows[changed], [c.window for c in conditions]
         short = max(windows) * self.every * 1.5
@@ -360,7 +364,7 @@ def _sized(state: State, nu: int, managed: int) -> State:
 
 
 def _refuse(problem: Problem) -> None:
-    """Raises CaseError for problems that do not support changes of resolution."""
+    """Raise CaseError for problems that do not support changes of resolution."""
     evaluator = problem.evaluator
     check(combination_of(problem, adaptive=True))
     try:

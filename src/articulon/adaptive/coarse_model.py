@@ -1,4 +1,5 @@
-"""A coarse model ready to run: tables from those of the fine model, with the same compiled functions."""
+"""A coarse model that is ready to run. Its tables are made from those of the fine model, and it uses the same compiled
+functions."""
 
 import copy
 from typing import Any
@@ -18,7 +19,7 @@ from articulon.model.state import RuleMemory, rule_memory
 from articulon.thermostats.base import DEGREES_OF_FREEDOM
 
 MADE = ("ws", "channels", "solver", "_right_hand_side", "_closing", "_energies", "_looking")
-"""Attributes that an evaluator creates lazily for its model."""
+"""Attributes that an evaluator creates for its model on first use."""
 
 
 class Coarse:
@@ -29,11 +30,11 @@ class Coarse:
     evaluator, driver
         Evaluator and driver of the fine model.
     state
-        Fine state, at the coordinates at which the parts are locked.
+        State of the fine model, at the coordinates at which the parts are locked.
     locked
         Joints and modes that are locked, shape (parts,).
     made
-        Coarse model and the map to it.
+        Coarse model, and the map between the fine and the coarse model.
     """
 
     def __init__(
@@ -54,19 +55,19 @@ class Coarse:
         self.driver.stop = _stop(driver.stop, self.merging, evaluator.model, state.q, self.evaluator)
 
     def _memory(self, state: State, history: int) -> RuleMemory:
-        """Memory of the integration rule for the coarse motion; both models share the record of the constraint
+        """Return the memory of the integrator for the coarse motion. Both models share the record of the constraint
         drift."""
         return rule_memory(self.model.nq, self.model.nu, history)._replace(drift=state.rule.drift)
 
     def take(self, state: State) -> None:
-        """Start from a fine state; arrays that do not belong to a joint are shared by both."""
+        """Set the coarse state from a fine state. Arrays that do not belong to joints are shared by both states."""
         own, m = self.state, self.merging
         own.q[:], own.u[:], own.rule.acceleration[:] = state.q[m.q], state.u[m.u], state.rule.acceleration[m.u]
         own.rule.history[:] = state.rule.history[: own.rule.history.size]
         self.state = state._replace(q=own.q, u=own.u, rule=own.rule._replace(drift=state.rule.drift))
 
     def give(self, state: State) -> None:
-        """Write the result into the fine state."""
+        """Write the coarse state back into the fine state."""
         own, m = self.state, self.merging
         state.q[m.q], state.u[m.u], state.rule.acceleration[m.u] = own.q, own.u, own.rule.acceleration
         state.rule.history[: own.rule.history.size] = own.rule.history
@@ -93,7 +94,7 @@ def _evaluator(fine: Evaluator, model: Model, merging: Merging) -> Evaluator:
 
 
 def _sites(fine: Evaluator, model: Model, merging: Merging) -> Any:
-    """Site forces on the coarse links; the neighbour lists are those of the fine model."""
+    """Return the site forces on the coarse links, with the neighbour lists of the fine model."""
     sites = fine.sites
     if not sites.sites:
         return sites
@@ -107,7 +108,7 @@ def _sites(fine: Evaluator, model: Model, merging: Merging) -> Any:
 
 
 def _between(table: SiteTable, link: np.ndarray) -> SiteTable:
-    """Term of listed sites without members inside one merged body."""
+    """Return a term of listed sites without the entries whose sites are all in one merged body."""
     members = table.members
     if not members.shape[0] or members.shape[0] != table.rows.shape[0] or table.constants.size:
         return table

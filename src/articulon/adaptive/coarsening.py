@@ -1,4 +1,4 @@
-"""Coarsened forces of a model with locked joints: as declarations, and as the tables that kernels read."""
+"""Coarsened forces of a model with locked joints, as declarations and as tables for kernels."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,12 +20,12 @@ from articulon.inputs import shown
 from articulon.model import Model
 
 SAME = 4
-"""Largest number of bodies with drag in a merged body that stay separate; more are replaced by four points, which can
-represent any drag."""
+"""Number of bodies with drag in a merged body up to which their drag is kept separately. If there are more, four points
+replace them, which can represent any drag."""
 
 
 def check_forces_follow(model: Model) -> None:
-    """Raises ModelError for a force that cannot be coarsened, or whose kind does not define how."""
+    """Raise ModelError for a force that cannot be coarsened, or whose kind does not define its coarsened form."""
     for k, force in enumerate(model.forces):
         if not follows(type(force)):
             kind = getattr(force, "kind", type(force).__name__)
@@ -38,20 +38,21 @@ def check_forces_follow(model: Model) -> None:
 
 
 def follows(kind: Any) -> bool:
-    """Whether a kind of force defines its coarsened form; forces between sites act on sites alone and need none."""
+    """Return whether a kind of force can be coarsened: it defines its coarsened form, or acts only between sites and
+    needs none."""
     if issubclass(kind, Force):
         return kind.coarsen is not None
     return issubclass(kind, StokesDrag | Brownian | Gravity | Contact) or hasattr(kind, "site_terms")
 
 
 def following(model: Model, coarse: Model) -> tuple[Any, ...]:
-    """Declared forces of a model, coarsened for its coarse model.
+    """Return the declared forces of a model, coarsened for its coarse model.
 
     Raises
     ------
     ModelError
         For a force that cannot be coarsened: a user's function of all joints, an exclusion of site pairs by the number
-        of joints between them if the site forces have no pair list, or a kind that does not define it.
+        of joints between them if the site forces have no pair list, or a kind of force without a coarsened form.
     """
     check_forces_follow(model)
     found = [
@@ -62,7 +63,8 @@ def following(model: Model, coarse: Model) -> tuple[Any, ...]:
 
 
 def followed(fine: Forces, merging: Merging, links: int, speeds: int, sites: Any) -> Forces:
-    """Kernel tables of the forces for the coarse model with this many links and speeds, from those of the fine model.
+    """Return the kernel tables of the forces for a coarse model with the given numbers of links and speeds, from those
+    of the fine model.
 
     ``sites`` are the site forces, already moved to the coarse links.
     """
@@ -73,10 +75,11 @@ def followed(fine: Forces, merging: Merging, links: int, speeds: int, sites: Any
 
 
 def _drag(drag: Drag, noise: Noise, merging: Merging, links: int) -> tuple[Drag, Noise]:
-    """Drag on the coarse links.
+    """Return the drag and the noise on the coarse links.
 
-    If more than four bodies are merged, four points of equal drag replace them. With the same centre of drag and the
-    same second moments they have the same drag in any motion, and so the same Brownian forces.
+    If more than four bodies with drag are merged, four points of equal drag replace them. The points have the same
+    centre of drag and the same second moments. Therefore they have the same drag in any motion, and the same Brownian
+    forces.
     """
     if not drag.link.size:
         empty = np.zeros(links), np.zeros((links, 3)), np.zeros((links, 6))
@@ -101,7 +104,7 @@ def _drag(drag: Drag, noise: Noise, merging: Merging, links: int) -> tuple[Drag,
 
 
 _CORNERS = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]])
-"""Corners of a tetrahedron: their mean is zero and their second moments form the unit matrix."""
+"""Corners of a tetrahedron, whose mean is zero and whose second moments form the unit matrix."""
 
 
 def _put_together(rows: list[np.ndarray], sizes: np.ndarray, links: int) -> tuple[list[np.ndarray], np.ndarray]:
@@ -133,7 +136,7 @@ def _put_together(rows: list[np.ndarray], sizes: np.ndarray, links: int) -> tupl
         np.repeat(0.25 * turning, 4),
         np.tile(flow[0], (4 * chosen.size, 1)),
     ]
-    # Variances of the Brownian forces add like the drag.
+    # Variances of the Brownian forces add up like the drag coefficients.
     variance = np.stack([np.bincount(link, sizes[:, k] ** 2, minlength=links)[chosen] for k in range(2)], axis=1)
     left = [column[~inside] for column in rows]
     result = [np.concatenate(pair) for pair in zip(left, new, strict=True)]
@@ -141,28 +144,30 @@ def _put_together(rows: list[np.ndarray], sizes: np.ndarray, links: int) -> tupl
 
 
 def locked_model(model: Model, q: np.ndarray, locked: Sequence[str | int] | np.ndarray) -> tuple[Model, Merging]:
-    """Coarse model whose locked joints are welds at coordinates q and whose locked modes keep their values, and its
-    map.
+    """Return the coarse model in which locked joints are welds at coordinates q and locked modes keep their values, and
+    the map between the two models.
 
     Sites, drag, springs between points, users' forces, loops and pair exclusions stay on their bodies. Springs, damping
-    and actuation of locked joints are dropped, and so are springs within one merged body. The remaining modes of a
-    flexible body deform it about the deformation of the locked modes; a body without remaining modes is rigid, and
-    whatever is attached to its nodes is attached to the body. The potential energy of the coarse model is that of the
-    fine model minus the part that is constant while joints and modes are locked.
+    and actuation of locked joints are left out, and so are springs within one merged body. The remaining modes of a
+    flexible body deform it about the shape given by the locked modes. A body without remaining modes is rigid, and
+    sites and joints on its nodes are attached to the body. The potential energy of the coarse model is that of the fine
+    model minus the part that is constant while joints and modes are locked.
 
     Parameters
     ----------
     model
         The fine model.
     q
-        Its coordinates (nq,).
+        Coordinates of the fine model (nq,).
     locked
-        Names or indices of the bodies whose joints are locked, or a mask over the speeds (nu,); modes need the mask.
+        Names or indices of the bodies whose joints are locked, or a mask over the speeds (nu,). Modes can be locked
+        only by a mask.
 
     Returns
     -------
     coarse, map
-        The coarse model with its initial state at q and the speeds of the model's initial state, and the map.
+        The coarse model, whose initial state has the coordinates q and the initial speeds of the fine model, and the
+        map.
 
     Raises
     ------

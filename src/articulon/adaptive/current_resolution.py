@@ -20,11 +20,11 @@ from articulon.model import Model, State
 from articulon.transitions import Reservoir, release
 
 KNOWN = 4
-"""Number of coarse models in the cache."""
+"""Largest number of coarse models in the cache."""
 
 
 class Resolution:
-    """Transitions of a state: its speeds, its locked parts, and the content of the energy reservoir.
+    """Makes the transitions of a state, which change its speeds, its locked parts, and the energy in the reservoir.
 
     Parameters
     ----------
@@ -46,7 +46,8 @@ class Resolution:
         """Coefficient c of the energy c ln det M of the current motions, Fixman's potential [energy]."""
 
     def made(self, q: np.ndarray, locked: np.ndarray) -> tuple[Model, Merging]:
-        """Coarse model with these parts locked at their coordinates, and its map; the latest ones are cached."""
+        """Return the coarse model with the given parts locked at their coordinates, and the map between the two models.
+        The latest coarse models are cached."""
         if not locked.any():
             return self.whole
         for held, model, merging in self.known:
@@ -57,7 +58,7 @@ class Resolution:
         return model, merging
 
     def locked_parts(self, state: State) -> np.ndarray:
-        """Locked joints and modes, shape (parts,)."""
+        """Return which joints and modes are locked, shape (parts,)."""
         result = np.zeros(self.joints.degrees_of_freedom.size, dtype=bool)
         result[self.joints.u[state.resolution.locked]] = True
         return result
@@ -67,11 +68,11 @@ class Resolution:
         self.known = []
 
     def space(self, state: State, locked: np.ndarray) -> Space:
-        """Space of motions with these parts locked."""
+        """Return the space of motions with the given parts locked."""
         return Space(self.evaluator.model, self.joints, state.q, locked, self.made(state.q, locked))
 
     def lock(self, state: State, chosen: np.ndarray) -> None:
-        """Lock some parts (parts,), bool, that are free."""
+        """Lock the parts marked in ``chosen`` (parts,), bool, which must be free."""
         locked = self.locked_parts(state)
         after = locked | chosen
         self._check(state, after)
@@ -86,7 +87,7 @@ class Resolution:
         self._weigh(state, outer, inner)
 
     def release(self, state: State, members: Members, parts: np.ndarray) -> None:
-        """Release these parts of a group according to the settings of the group."""
+        """Release parts of a group according to the settings of the group."""
         locked = self.locked_parts(state)
         after = locked.copy()
         after[parts] = False
@@ -100,7 +101,7 @@ class Resolution:
             self._weigh(state, inner, outer)
             return
         if group.choice == "canonical":
-            # A given energy rescales the drawn speeds, unless it is that of thermal motion itself.
+            # The drawn speeds are rescaled to the requested energy, unless the energy is that of thermal motion itself.
             kT = self._thermal(members, state) if group.energy == "temperature" else 1.0
             d = canonical(inner, outer, kT, self.seed, STREAM, count)
         else:
@@ -153,7 +154,8 @@ class Resolution:
         state.resolution.criteria[criteria_memory.RELEASES] += count
 
     def attempt(self, state: State, members: Members, decision: DecisionState) -> np.ndarray:
-        """Try locks by energy and releases at random, one after the other; return which members changed, bool."""
+        """Try to lock members by their energy and to release them at random, one after the other; return which members
+        changed, bool."""
         group, condition = members.group, members.lock
         assert isinstance(condition, TriedCondition)
         below = float(condition.below)
@@ -163,7 +165,7 @@ class Resolution:
         count = min(condition.attempts or members.parts.size, members.parts.size)
         chosen = decision.random.permutation(members.parts.size)[:count]
         parts = members.parts[chosen]
-        # Locked parts are tried only if they are drawn for release.
+        # A locked part is tried only if it is drawn for release, with this probability.
         probability = 0.0 if members.release is None else members.release.chance or 0.0
         parts = parts[~locked[parts] | (decision.random.random(count) < probability)]
         if not parts.size:
@@ -207,7 +209,7 @@ class Resolution:
         return np.isin(members.parts, [*done.given, *done.taken])
 
     def _weigh(self, state: State, before: Space, after: Space) -> None:
-        """Record the change of Fixman's potential of the moving joints by a transition."""
+        """Record how a transition changes Fixman's potential of the moving joints."""
         if self.of_determinant:
             change = before.log_determinant() - after.log_determinant()
             state.resolution.reservoir[1] += self.of_determinant * change
@@ -233,7 +235,7 @@ class Resolution:
         return f"adaptive, {members.name}, {self.joints.name(self.evaluator.model, int(parts[0]))}{more}"
 
     def _thermal(self, members: Members, state: State) -> float:
-        """Thermal energy kT of released motion [energy]."""
+        """Return the thermal energy kT of the released motion [energy]."""
         model = self.evaluator.model
         if members.group.temperature is not None:
             return model.units.boltzmann * float(members.group.temperature)
@@ -252,7 +254,7 @@ class Resolution:
 
 
 def _thermal_below(random: np.random.Generator, n: int, kT: float, below: float) -> np.ndarray:
-    """Relative motion of thermal energy, from the draws below a bound."""
+    """Draw a thermal relative motion from the distribution of energies below a bound."""
     if not below > 0.0:
         return np.zeros(n)
     while True:
@@ -262,6 +264,6 @@ def _thermal_below(random: np.random.Generator, n: int, kT: float, below: float)
 
 
 def _direction(random: np.random.Generator, n: int, energy: float) -> np.ndarray:
-    """Relative motion of a given energy in a random direction."""
+    """Draw a relative motion of a given energy in a random direction."""
     z = random.standard_normal(n)
     return z * np.sqrt(2.0 * energy / float(z @ z))

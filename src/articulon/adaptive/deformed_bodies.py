@@ -1,12 +1,14 @@
-"""Flexible bodies with some modes locked: the same nodes, with the locked modes' deformation as the reference shape.
+"""Flexible bodies with some modes locked. They have the same nodes; the deformation by the locked modes is the new
+reference shape.
 
-With the locked and active modal coordinates η = η_l + η_a, every integral in the equations of motion is expanded about
-η_l. This is exact because no integral is of higher than second order (:mod:`articulon.model.mode_tables`):
+The modal coordinates are split into locked and active ones, η = η_l + η_a, and every integral in the equations of
+motion is expanded about η_l. This is exact because no integral is of higher than second order
+(:mod:`articulon.model.mode_tables`):
 
     h(η_l), A(η_l), N_a(η_l)    in place of h0, A0, N0_a          X0 + Φ_l η_l, ½ Ψ_l η_l    of the nodes' X and p
     −K_al η_l                   a constant force on the remaining modes
 
-A body without active modes is rigid, and whatever is attached to its nodes is attached to the body.
+A body without active modes is rigid, and sites and joints on its nodes are attached to the body.
 """
 
 from typing import NamedTuple
@@ -21,10 +23,11 @@ from articulon.model.modes import ModeShapes
 
 
 class Deformed(NamedTuple):
-    """A forest with its flexible bodies deformed by their locked modes, treated as rigid bodies."""
+    """A forest in which flexible bodies are rigid bodies, deformed by their locked modes."""
 
     forest: Forest
-    """Node positions, rotations of nodes that no longer move, first moments and inertias; no mode tables."""
+    """Forest with updated node positions, rotations of nodes that no longer move, first moments and inertias, and
+    without mode tables."""
     fixed: np.ndarray
     """Links that do not move relative to their parents, shape (links,)."""
     welded: np.ndarray
@@ -42,7 +45,7 @@ class Deformed(NamedTuple):
 
 
 def deformed(forest: Forest, joints: Joints, q: np.ndarray, locked: np.ndarray) -> Deformed | None:
-    """Deform the flexible bodies by the locked parts (parts,) at coordinates q; None if nothing is flexible."""
+    """Deform the flexible bodies by their locked modes at coordinates q; None if no body is flexible."""
     tables, index = forest.flexible, joints.modes
     if tables is None or index is None:
         return None
@@ -53,7 +56,7 @@ def deformed(forest: Forest, joints: Joints, q: np.ndarray, locked: np.ndarray) 
     across = eta[index.column]
     np.add.at(coriolis, index.row, across[:, None] * tables.coriolis_slope[index.own_pair])
     np.add.at(pull, index.row, -across * tables.stiffness[index.own_pair])
-    # A(η) = A0 + Σ_j η_j (N0_jᵀ + N_j(η)), its symmetric part.
+    # The symmetric part of A(η) = A0 + Σ_j η_j (N0_jᵀ + N_j(η)).
     both = coriolis + rest
     six = 0.5 * (both[:, _UPPER] + both[:, _LOWER])
     moment, inertia, position = forest.moment.copy(), forest.inertia.copy(), forest.position.copy()
@@ -75,7 +78,7 @@ def deformed(forest: Forest, joints: Joints, q: np.ndarray, locked: np.ndarray) 
 
 
 _UPPER, _LOWER = [0, 1, 2, 4, 5, 8], [0, 3, 6, 4, 7, 8]
-"""Indices, among the nine entries of N, of those that form the six of a symmetric matrix."""
+"""Indices, among the nine entries of N, of the pairs whose means are the six entries of a symmetric matrix."""
 
 
 def tables_left(
@@ -86,7 +89,7 @@ def tables_left(
     parent: np.ndarray,
     numbers: tuple[np.ndarray, np.ndarray],
 ) -> Flexible:
-    """Tables of the flexible bodies with active modes.
+    """Return the tables of the flexible bodies that have active modes.
 
     Parameters
     ----------
@@ -140,8 +143,8 @@ def tables_left(
 
 
 def shapes_left(shapes: ModeShapes, eta: np.ndarray, active: np.ndarray) -> ModeShapes:
-    """Active modes of a body about the deformation of the locked ones; ``eta`` (modes,) are the locked coordinates, and
-    ``active`` (modes,) marks the active modes."""
+    """Return the active modes of a body about the deformation by its locked modes. ``eta`` (modes,) are the locked
+    coordinates, and ``active`` (modes,) marks the active modes."""
     fixed = np.where(active, 0.0, eta)
     return shapes._replace(
         positions=shapes.positions + shapes.shapes @ fixed,
@@ -153,14 +156,14 @@ def shapes_left(shapes: ModeShapes, eta: np.ndarray, active: np.ndarray) -> Mode
 
 
 def _ranks(chosen: np.ndarray, count: int) -> np.ndarray:
-    """Rank of each of ``count`` items among the chosen ones, −1 for the others."""
+    """Return the rank of each of ``count`` items among the chosen items, with −1 for items that are not chosen."""
     result = np.full(count, -1)
     result[chosen] = np.arange(chosen.size)
     return result
 
 
 def _in_order(rank: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Chosen items, ordered by the rank of their owners."""
+    """Return the chosen items, ordered by the rank of their owners."""
     found = np.flatnonzero(chosen)
     return found[np.argsort(rank[found], kind="stable")]
 

@@ -1,7 +1,7 @@
 """The lockable parts of a model: the whole joint of each link, and each mode of a flexible body separately.
 
-These are the *parts* of a model: first the joints, numbered like the links, then the modes, numbered as in the tables
-of flexible bodies. Nodes and welded bodies are links whose joints have no degrees of freedom.
+The joints and modes are called the *parts* of a model. Joints come first and are numbered like the links; modes follow,
+numbered as in the tables of flexible bodies. Nodes and welded bodies are links whose joints have no degrees of freedom.
 """
 
 from collections.abc import Sequence
@@ -23,12 +23,13 @@ RANK = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ModeIndex:
-    """Positions of the modes of all flexible bodies, their pairs and node modes in the tables of integrals."""
+    """Positions, in the tables of integrals, of the modes of all flexible bodies, of pairs of modes, and of node
+    modes."""
 
     body: np.ndarray
     """Flexible body of each mode, shape (modes,)."""
     link: np.ndarray
-    """Link of this body, shape (modes,)."""
+    """Link of the flexible body of each mode, shape (modes,)."""
     own: np.ndarray
     """Row of each mode in the tables of integrals, shape (modes,)."""
     q: np.ndarray
@@ -50,7 +51,7 @@ class ModeIndex:
 
     @property
     def diagonal(self) -> np.ndarray:
-        """The pair of each mode with itself, shape (modes,)."""
+        """Index of the pair of each mode with itself, shape (modes,)."""
         return np.flatnonzero(self.row == self.column)
 
 
@@ -67,37 +68,37 @@ class Joints:
     degrees_of_freedom: np.ndarray
     """Number of speeds of each part, shape (parts,)."""
     looped: np.ndarray
-    """Parts between the two ends of some loop, shape (parts,)."""
+    """Whether each part lies between the two ends of a loop, shape (parts,)."""
     links: int
-    """Number of links, and so of joints among the parts."""
+    """Number of links, which is the number of joints among the parts."""
     modes: ModeIndex | None
     """Index of the modes; None if no body is flexible."""
 
     def body(self, model: Model, part: int) -> int:
-        """Body of the joint or mode that a part is."""
+        """Return the body to which a joint or mode belongs."""
         link = part if part < self.links or self.modes is None else int(self.modes.link[part - self.links])
         return int(model.head[link])
 
     def name(self, model: Model, part: int) -> str:
-        """Description of a part: "the joint of body 'arm'", "mode 2 of body 'arm'"."""
+        """Return the description of a part, such as "the joint of body 'arm'" or "mode 2 of body 'arm'"."""
         body = model.names[self.body(model, part)]
         return f"the joint of body '{body}'" if part < self.links else f"mode {self.number(part)} of body '{body}'"
 
     def number(self, part: int) -> int:
-        """Number of the mode within its body, counted from one."""
+        """Return the number of a mode within its body, counted from one."""
         assert self.modes is not None
         mode = part - self.links
         return mode - int(np.searchsorted(self.modes.body, self.modes.body[mode])) + 1
 
     def modes_of(self, model: Model, body: int) -> np.ndarray:
-        """Parts that are the modes of a body, in their order."""
+        """Return the parts that are modes of a body, in their order."""
         if self.modes is None:
             return np.zeros(0, dtype=np.int64)
         return self.links + np.flatnonzero(self.modes.link == model.link[body])
 
 
 def joints_of(model: Model) -> Joints:
-    """Parts of a model, and the owners of its coordinates and speeds."""
+    """Return the parts of a model, with the coordinates and speeds that belong to each."""
     forest = kernel_tables(model).forest
     index = mode_index(forest)
     links = forest.parent.size
@@ -118,7 +119,7 @@ def joints_of(model: Model) -> Joints:
             np.append(start, index.u),
             np.append(degrees_of_freedom, np.ones(modes.size, dtype=np.int64)),
         )
-        # All modes count as part of a loop, whichever node of a body the loop's path passes.
+        # If there is a loop, all modes count as part of it, regardless of the nodes through which it passes.
         looped = np.append(looped, np.full(modes.size, bool(looped.any())))
     return Joints(*owners, start, degrees_of_freedom, looped, links, index)
 
@@ -127,7 +128,7 @@ _SIZES = ("nq", "nu")
 
 
 def mode_index(forest: Forest) -> ModeIndex | None:
-    """Index of the modes in the tables of a forest's flexible bodies; None if there are none."""
+    """Return the index of the modes in the tables of the flexible bodies of a forest; None if there are none."""
     tables = forest.flexible
     if tables is None:
         return None
@@ -154,7 +155,8 @@ def mode_index(forest: Forest) -> ModeIndex | None:
 
 
 def _spread(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Owner of each item in a list, and its number within the owner."""
+    """Return the owner of each item of a list, and the number of the item within its owner; ``counts`` is the number of
+    items of each owner."""
     owner = np.repeat(np.arange(counts.size), counts)
     return owner, np.arange(owner.size) - (np.cumsum(counts) - counts)[owner]
 
@@ -168,7 +170,8 @@ def _ancestors(forest: Forest, link: int) -> list[int]:
 
 
 def links_named(model: Model, bodies: Sequence[str | int], where: str = "locked") -> np.ndarray:
-    """Links whose joints carry the named bodies; a name that ends in ``*`` matches all names with that beginning.
+    """Return the links whose joints carry the named bodies. A name that ends in ``*`` matches all names with that
+    beginning.
 
     Raises
     ------
@@ -186,8 +189,8 @@ def links_named(model: Model, bodies: Sequence[str | int], where: str = "locked"
 def modes_named(
     model: Model, joints: Joints, bodies: Sequence[str | int], modes: str | Sequence[int], where: str = "locked"
 ) -> np.ndarray:
-    """Parts that are modes of the named bodies, by their numbers from one on, or ``"all"``; names as in
-    :func:`links_named`.
+    """Return the parts that are modes of the named bodies. Modes are selected by their numbers, counted from one, or by
+    ``"all"``. Names are matched as in :func:`links_named`.
 
     Raises
     ------
@@ -209,7 +212,7 @@ def modes_named(
 
 
 def _named(model: Model, bodies: Sequence[str | int], able: list[int], what: str, where: str) -> list[int]:
-    """Named bodies; a pattern matches only bodies that are ``able``."""
+    """Return the named bodies. A pattern with ``*`` matches only bodies in ``able``."""
     chosen: list[int] = []
     for name in bodies:
         if isinstance(name, str) and name.endswith("*"):
@@ -226,7 +229,8 @@ def _named(model: Model, bodies: Sequence[str | int], able: list[int], what: str
 
 
 def whole_joints(model: Model, mask: ArrayLike, where: str = "locked") -> np.ndarray:
-    """Parts (parts,) that a mask over the speeds locks; raises ModelError for a joint that is only partly locked."""
+    """Return which parts a mask over the speeds locks, shape (parts,); raises ModelError for a joint that is only
+    partly locked."""
     given = np.asarray(mask, dtype=bool)
     if given.shape != (model.nu,):
         raise ModelError(f"{where}: expected a mask over the {model.nu} speeds, got the shape {given.shape}")
@@ -244,10 +248,10 @@ def whole_joints(model: Model, mask: ArrayLike, where: str = "locked") -> np.nda
 
 
 def check_loops(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray) -> None:
-    """Raises ModelError if a driven joint is locked, or a joint or mode that a loop needs.
+    """Raise ModelError if a driven joint is locked, or a joint or mode that a loop needs.
 
-    Without the latter the conditions of the loop would no longer be independent, or nothing between its ends could
-    move.
+    If a joint or mode that a loop needs is locked, the constraints of the loop are no longer independent, or nothing
+    between its ends can move.
     """
     if not model.loops.kind.size or not locked.any():
         return

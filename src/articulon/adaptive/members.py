@@ -1,4 +1,4 @@
-"""Groups of joints and modes, prepared for evaluation of their conditions."""
+"""Groups of joints and modes, prepared for the evaluation of their conditions."""
 
 from dataclasses import dataclass
 
@@ -16,17 +16,17 @@ class Members:
     """A prepared group."""
 
     group: Group
-    """Declaration of the group, with quantities in the model's units."""
+    """Declaration of the group, with quantities in the units of the model."""
     name: str
-    """Name in messages."""
+    """Name of the group in messages."""
     parts: np.ndarray
     """Joints or modes of the group, shape (members,)."""
     rows: np.ndarray
-    """Their rows in the memory of the criteria, shape (members,)."""
+    """Rows of the members in the memory of the criteria, shape (members,)."""
     lock: BaseCondition | None
-    """Prepared condition that locks them."""
+    """Prepared condition that locks members; None if nothing locks them."""
     release: BaseCondition | None
-    """Prepared condition that releases them."""
+    """Prepared condition that releases members; None if nothing releases them."""
 
 
 def members_of(model: Model, joints: Joints, groups: tuple[Group, ...]) -> list[Members]:
@@ -36,7 +36,7 @@ def members_of(model: Model, joints: Joints, groups: tuple[Group, ...]) -> list[
     ------
     CaseError
         For bodies that do not exist, joints without speeds, joints in two groups, and conditions that do not apply to
-        them.
+        the joints or modes.
     """
     result: list[Members] = []
     owner: dict[int, str] = {}
@@ -66,5 +66,5 @@ def members_of(model: Model, joints: Joints, groups: tuple[Group, ...]) -> list[
 def _parts(
     model: Model, joints: Joints, bodies: tuple[str, ...], modes: str | tuple[int, ...] | None, where: str
 ) -> np.ndarray:
-    """Joints of bodies, or modes of bodies."""
+    """Return the parts that are joints of bodies, or modes of bodies if ``modes`` is given."""
     return links_named(model, bodies, where) if modes is None else modes_named(model, joints, bodies, modes, where)

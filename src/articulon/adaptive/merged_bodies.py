@@ -2,7 +2,8 @@
 flexible bodies keep the deformation of the locked modes (:mod:`articulon.adaptive.deformed_bodies`).
 
 Coordinates and speeds of the coarse model are those of the joints and modes that still move, in the same order. Locking
-removes exactly its own columns, and converting back and forth causes no rounding.
+a part removes exactly the coordinates and speeds of this part, so that conversion between the models causes no rounding
+errors.
 """
 
 from dataclasses import dataclass, replace
@@ -23,10 +24,10 @@ WELDED = Weld()
 
 
 class Merged(NamedTuple):
-    """Merged bodies of the links of the fine forest."""
+    """Assignment of the links of the fine forest to merged bodies, and the inertia of these bodies."""
 
     lead: np.ndarray
-    """Link that carries each link, itself if its joint moves, −1 for the ground, shape (links,)."""
+    """Link that carries each link, shape (links,): the link itself if its joint moves, and −1 for the ground."""
     position: np.ndarray
     """Origin of each link in the frame of its carrier [length], shape (links, 3)."""
     rotation: np.ndarray
@@ -59,20 +60,21 @@ class Merging:
     position: np.ndarray
     """Origin of each fine link in the frame of its carrier, shape (links, 3)."""
     rotation: np.ndarray
-    """Rotation of each fine link to its carrier, Euler parameters, shape (links, 4)."""
+    """Rotation from the frame of each fine link to that of its carrier, Euler parameters, shape (links, 4)."""
     q: np.ndarray
     """Fine coordinate of each coarse coordinate, shape (coarse nq,)."""
     u: np.ndarray
     """Fine speed of each coarse speed, shape (coarse nu,)."""
     q_of: np.ndarray
-    """Coarse coordinate of each fine coordinate, for locked ones the next, shape (nq,)."""
+    """Coarse coordinate of each fine coordinate, shape (nq,). For a locked coordinate it is the next coarse
+    coordinate."""
     u_of: np.ndarray
-    """Coarse speed of each fine speed, for locked ones the next, shape (nu,)."""
+    """Coarse speed of each fine speed, shape (nu,). For a locked speed it is the next coarse speed."""
     held: np.ndarray
-    """Locked fine coordinates, on which the coarse model depends."""
+    """Values of the locked fine coordinates, on which the coarse model depends."""
 
     def coarse(self, fine: np.ndarray) -> np.ndarray:
-        """Coordinates or speeds of the coarse model; the array size tells which.
+        """Return coordinates or speeds of the coarse model, depending on the size of the given array.
 
         Parameters
         ----------
@@ -82,7 +84,7 @@ class Merging:
         return fine[self.q] if fine.size == self.q_of.size else fine[self.u]
 
     def fine_speeds(self, u: np.ndarray) -> np.ndarray:
-        """Speeds of the fine model from those of the coarse one, zero for locked parts.
+        """Return the speeds of the fine model from those of the coarse model, with zero for locked parts.
 
         Parameters
         ----------
@@ -101,7 +103,7 @@ class Merging:
         return free
 
     def carriers(self, links: np.ndarray) -> np.ndarray:
-        """Coarse links that carry the given fine links, −1 for the ground.
+        """Return the coarse links that carry the given fine links, or −1 for the ground.
 
         Parameters
         ----------
@@ -111,27 +113,28 @@ class Merging:
         return np.where(links < 0, -1, self.link[links])
 
     def rotated(self, links: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-        """Rotations (n, 4) given on fine links, in the frames of their coarse carriers.
+        """Convert rotations (n, 4) from the frames of fine links to the frames of their coarse carriers.
 
         Parameters
         ----------
         links
             Links of the fine model, shape (n,).
         rotation
-            Euler parameters in their frames, scalar first, shape (n, 4).
+            Euler parameters in the frames of the fine links, scalar first, shape (n, 4).
         """
         turned = quaternion_product(self.rotation[np.where(links < 0, 0, links)], rotation)
         return np.where((links < 0)[:, None], rotation, turned)
 
     def points(self, links: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """Points (n, 3) given on fine links, in the frames of their coarse carriers; −1 is the ground.
+        """Convert points (n, 3) from the frames of fine links to the frames of their coarse carriers. A link of −1 is
+        the ground.
 
         Parameters
         ----------
         links
             Links of the fine model, shape (n,).
         points
-            Points in their frames [length], shape (n, 3).
+            Points in the frames of the fine links [length], shape (n, 3).
         """
         result = np.empty((links.size, 3))
         points_on(links, np.ascontiguousarray(points), self.position, self.rotation, result)
@@ -139,9 +142,10 @@ class Merging:
 
 
 def merged(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray) -> tuple[Model, Merging]:
-    """Coarse model with the declared forces of the fine one, even those without meaning in it, and the map.
+    """Return the coarse model with all declared forces of the fine model, even those that have no effect in it, and the
+    map.
 
-    It does the same as :func:`locked_model` without the checks, for every transition of a run.
+    This function is for transitions during a run: it is :func:`locked_model` without checks.
     """
     forest = kernel_tables(model).forest
     n = forest.parent.size
@@ -202,14 +206,15 @@ def merged(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray) -> t
 
 
 def _ordered(forest: Forest, fixed: np.ndarray, lead: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Moving links with parents first and trees contiguous, their parents among these, and the starts of the trees."""
+    """Return the moving links, with parents first and trees contiguous, their parents among the moving links, and the
+    starts of the trees."""
     active = np.flatnonzero(~fixed)
     rank = np.full(fixed.size + 1, -1)
     rank[active] = np.arange(active.size)
     above = forest.parent[active]
     parent = np.where(above < 0, -1, rank[np.where(above < 0, -1, lead[above])])
     if (fixed & (forest.parent < 0)).any():
-        # Without its root a tree splits into several, whose links may be interleaved.
+        # If the root of a tree is locked, the tree splits into several trees, whose links may be interleaved.
         root = np.empty(active.size, dtype=np.int64)
         for k, p in enumerate(parent.tolist()):
             root[k] = k if p < 0 else root[p]
@@ -224,7 +229,7 @@ def _ordered(forest: Forest, fixed: np.ndarray, lead: np.ndarray) -> tuple[np.nd
 def _model(
     model: Model, parts: Joints, q: np.ndarray, merging: Merging, forest: Forest, held: Deformed | None
 ) -> Model:
-    """Model object of a merged forest."""
+    """Return the model object of a merged forest."""
     at = merging.link[model.link]
     link = np.where(model.link < 0, -1, at)
     offset_position, offset_rotation = _offsets(model, merging)
@@ -237,7 +242,7 @@ def _model(
     _, loops, motions = kernel_tables(model)
     if loops.kind.size:
         loops = loop_rows(model.loop_joints, model.drives, forest, link, offset_position, offset_rotation)
-        # Locking removes no constraint, so that the number of independent ones is unchanged.
+        # Locking removes no constraint, so the number of independent constraints does not change.
         loops.rank[:] = model.loops.rank
     return replace(
         model,
@@ -255,7 +260,8 @@ def _model(
 
 
 def _flexible(model: Model, joints: Joints, q: np.ndarray, merging: Merging, held: Deformed) -> dict[str, Any]:
-    """Remaining modes, and the sites on nodes; sites on bodies without modes are given in the body frames."""
+    """Return the remaining modes, and the sites on nodes. Sites on bodies without remaining modes are given in the
+    frames of the bodies."""
     modes: dict[int, ModeShapes] = {}
     assert joints.modes is not None
     for body, shapes in model.modes.items():
@@ -279,7 +285,7 @@ def _flexible(model: Model, joints: Joints, q: np.ndarray, merging: Merging, hel
 
 
 def _offsets(model: Model, merging: Merging) -> tuple[np.ndarray, np.ndarray]:
-    """Positions and rotations of the bodies on the coarse links."""
+    """Return the positions and rotations of the bodies in the frames of the coarse links."""
     carried = model.link >= 0
     links = np.where(carried, model.link, 0)
     outer_position, outer_rotation = merging.position[links], merging.rotation[links]

@@ -1,9 +1,9 @@
-"""Effect of locking and releasing on the speeds: internal impulses that conserve the momentum of the remaining motions
-(Poursina, 2012, 3; ``physics-notes`` of the method: u_f = P u_c + d with Pᵀ M d = 0).
+"""Effect of locking and releasing on the speeds: internal impulses conserve the momentum of the remaining motions
+(Poursina 2012, chapter 3): u_f = P u_c + d with Pᵀ M d = 0.
 
-Locking is a projection: the coarse speeds have the momentum of the fine ones in every remaining motion. Releasing adds
-a relative motion d without momentum in the previous motions, so that ½ dᵀ M d is exactly the added kinetic energy. Both
-take two O(n) recursions: M u by Newton-Euler, and M⁻¹ p by articulated bodies.
+Locking is a projection: the coarse speeds have the momentum of the fine speeds in every remaining motion. Releasing
+adds a relative motion d that has no momentum in the previous motions, so that ½ dᵀ M d is exactly the added kinetic
+energy. Both use two O(n) recursions: Newton-Euler for M u, and articulated bodies for M⁻¹ p.
 """
 
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ class Space:
         self.force = np.zeros((links, 6))
 
     def momentum(self, u: np.ndarray) -> np.ndarray:
-        """Momentum M u, as arrays over all speeds of the fine model; zero for locked ones."""
+        """Return the momentum M u as an array over all speeds of the fine model, with zero for locked speeds."""
         p = np.empty(self.model.nu)
         rigid = self.model.forest.flexible is None
         (newton_euler.inverse_dynamics if rigid else flexible_inverse_dynamics)(
@@ -73,9 +73,10 @@ class Space:
         return self.merging.fine_speeds(p)
 
     def solve(self, p: np.ndarray) -> np.ndarray:
-        """Speeds with momentum p in these motions, both as arrays over all speeds of the fine model.
+        """Return the speeds that have the momentum p in these motions, both as arrays over all speeds of the fine
+        model.
 
-        With loops they are the allowed speeds that have this momentum in every allowed motion.
+        With loops, the result satisfies the loop constraints, and has this momentum in every motion that they allow.
         """
         if not self.model.nu:
             return np.zeros(self.fine.nu)
@@ -89,25 +90,26 @@ class Space:
         return self.merging.fine_speeds(u)
 
     def energy(self, u: np.ndarray) -> float:
-        """Kinetic energy for speeds of the fine model."""
+        """Return the kinetic energy for speeds of the fine model."""
         if not self.model.nu:
             return 0.0
         return float(kinetic_energies.kinetic_energy_at(self.forest, self.q, u[self.merging.u], self.ws))
 
     def thermal(self, seed: int, stream: int, count: int, kT: float) -> np.ndarray:
-        """Speeds of the fine model drawn from N(0, kT M⁻¹)."""
+        """Draw speeds of the fine model from N(0, kT M⁻¹)."""
         draw = draw_arrays(self.model.nu)
         if self.model.forest.flexible is None:
             thermal_speeds(self.forest, self.q, seed, stream, count, self.still, draw)
-        elif self.model.nu:  # modes are coupled: use a square root of the whole mass matrix
+        elif self.model.nu:  # modes are coupled, so a square root of the whole mass matrix is needed
             fill_normals(seed, stream, count, draw.speeds)
             draw.speeds[:] = np.linalg.solve(np.linalg.cholesky(mass_matrix(self.model, self.q)).T, draw.speeds)
         u = self.merging.fine_speeds(np.sqrt(kT) * draw.speeds)
-        # Motions that loops do not allow are projected out, which leaves a draw from the allowed ones.
+        # Motions that loops do not allow are projected out, which leaves a draw from the allowed motions.
         return self.solve(self.momentum(u)) if self.model.loops.kind.size else u
 
     def columns(self, speeds: np.ndarray) -> np.ndarray:
-        """Columns M⁻¹ e_k for some speeds of the fine model, as arrays over all of its speeds, shape (speeds, nu)."""
+        """Return the columns M⁻¹ e_k for the given speeds of the fine model, as arrays over all its speeds, shape
+        (speeds, nu)."""
         rows = np.empty((speeds.size, self.model.nu))
         inverse_columns(
             self.forest,
@@ -123,7 +125,7 @@ class Space:
         return result
 
     def log_determinant(self) -> float:
-        """Logarithm ln det M for these motions."""
+        """Return ln det M for these motions."""
         if not self.model.nu:
             return 0.0
         links = self.forest.parent.size
@@ -137,18 +139,18 @@ class Locking:
     speeds: np.ndarray
     """Speeds of the fine model, zero for locked parts, shape (nu,)."""
     relative: np.ndarray
-    """Removed relative speeds, those before minus those after, shape (nu,)."""
+    """Removed relative speeds, which are the speeds before minus the speeds after locking, shape (nu,)."""
     energies: np.ndarray
     """Kinetic energy lost by each locked joint or mode, stored at its first speed; their sum is the loss of the model
     [energy], shape (nu,)."""
 
 
 def lock(before: Space, after: Space, u: np.ndarray) -> Locking:
-    """Speeds after locking: those with the momentum of u in every motion of ``after``."""
+    """Compute the speeds after locking, which have the momentum of u in every motion of ``after``."""
     speeds = after.solve(before.momentum(u))
     relative = u - speeds
     shares = 0.5 * relative * before.momentum(relative)
-    # In exact arithmetic d has momentum only in the locked parts.
+    # In exact arithmetic, the removed speeds have momentum only in the locked parts.
     energies, joints = np.zeros(u.size), before.joints
     new = after.locked & ~before.locked
     owner = joints.u[new[joints.u]]
@@ -158,7 +160,7 @@ def lock(before: Space, after: Space, u: np.ndarray) -> Locking:
 
 
 def relative_to(before: Space, after: Space, speeds: np.ndarray) -> np.ndarray:
-    """Speeds d of ``after`` with given values at the parts that ``before`` has locked, and without momentum in any
+    """Return the speeds d of ``after`` that have given values at the parts locked in ``before``, and no momentum in any
     motion of ``before``."""
     new = before.locked[before.joints.u] & ~after.locked[before.joints.u]
     given = np.where(new, speeds, 0.0)
@@ -166,13 +168,13 @@ def relative_to(before: Space, after: Space, speeds: np.ndarray) -> np.ndarray:
 
 
 def canonical(before: Space, after: Space, kT: float, seed: int, stream: int, count: int) -> np.ndarray:
-    """Relative speeds d drawn from the distribution that N(0, kT M⁻¹) has relative to the motions of ``before``."""
+    """Draw relative speeds d: a draw from N(0, kT M⁻¹) without its projection onto the motions of ``before``."""
     drawn = after.thermal(seed, stream, count, kT)
     return drawn - before.solve(after.momentum(drawn))
 
 
 def with_energy(after: Space, d: np.ndarray, wanted: float, who: str) -> np.ndarray:
-    """Relative speeds d scaled to a kinetic energy; raises ModelError if d is zero or the energy is impossible."""
+    """Scale relative speeds d to a given kinetic energy; raises ModelError if d is zero or the energy is impossible."""
     if wanted < 0.0:
         raise ModelError(
             f"{who}: a release cannot lower the energy of the locked motion by {wanted:.6g}: for its "

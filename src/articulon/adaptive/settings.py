@@ -30,12 +30,13 @@ class Group(Declaration):
     release: Condition | None = None
     """Condition that releases a member."""
     choice: Literal["nearest", "canonical", "published"] = "nearest"
-    """Relative speeds at release: nearest to those that were locked, drawn from thermal motion, or the published choice
-    of ``articulon.release``."""
+    """Relative speeds at release: the nearest ones to the speeds removed by locking (``nearest``), speeds drawn from
+    thermal motion (``canonical``), or the published choice of ``articulon.release``."""
     metric: Literal["mass", "euclidean"] = "mass"
     """Metric of ``nearest``."""
     energy: Literal["reservoir", "temperature"] | Annotated[Quantity, Dimension("energy", minimum=0)] = "reservoir"
-    """Kinetic energy added at release: the energy removed by locking, thermal energy, or a value for each."""
+    """Kinetic energy added at release: the energy removed by locking (``reservoir``), thermal energy (``temperature``),
+    or a given value for each joint or mode."""
     temperature: Annotated[Quantity | None, Dimension("temperature", minimum=0)] = None
     """Temperature of thermal motion; by default that of the thermostat or of the Brownian forces."""
 
@@ -72,7 +73,8 @@ class Adaptive(Declaration):
 
     error_class: ClassVar = CaseError
     every: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
-    """Time between decisions, the first at zero [time]; a whole number of steps if these are fixed."""
+    """Time between decisions, of which the first is at zero [time]. It must be a whole number of steps if steps are
+    fixed."""
     groups: tuple[Group, ...]
     """Groups of joints and modes, with their conditions."""
     on: Flag = True
@@ -86,11 +88,11 @@ class Adaptive(Declaration):
 
 
 def _word(condition: BaseCondition) -> str:
-    """Word that selects a condition."""
+    """Return the word that selects a condition."""
     return str(getattr(condition, CONDITIONS.key))
 
 
 def _words_of_locked() -> str:
-    """Words that select the conditions available for locked parts."""
+    """Return the words that select the conditions available for locked parts."""
     words = [word for word, member in CONDITIONS.members.items() if member.of_locked]  # type: ignore[attr-defined]
     return f"{', '.join(words[:-1])} or {words[-1]}"

@@ -1,12 +1,15 @@
-"""Sequential trials of joints and modes: locked if locking removes little energy, released at random.
+"""Sequential trials of joints and modes: a part is locked if locking removes little energy, and released at random.
 
-Let P be the probability that the energy of thermal relative motion is below the bound. A trial locks with certainty
-below the bound, releases with probability p, and then draws the relative speeds from the distribution below the bound.
-Such trials preserve the product of N(0, kT M⁻¹) over the active motions and any distribution of the coordinates that is
-the same for every set of locked joints, because the tested quantity, the relative motion in units of its own inertia,
-is independent of the coordinates and of the remaining motion. In equilibrium the ratio of locked to free time of a
-joint is P/p. Between trials the distribution of the coordinates must not depend on what is locked, which Fixman's
-potential ensures; without it the coordinates are weighted by √det M of the moving parts.
+Let P be the probability that the energy of thermal relative motion is below the bound. A trial locks a free part if its
+energy is below the bound. It releases a locked part with probability p, and then draws its relative speeds from the
+distribution below the bound.
+
+The trials preserve the distribution N(0, kT M⁻¹) of the active motions, together with any distribution of the
+coordinates that is the same for every set of locked joints. The reason is that the tested quantity, the relative motion
+in units of its own inertia, is independent of the coordinates and of the remaining motion. In equilibrium the ratio of
+locked to free time of a joint is P/p. Between trials, the distribution of the coordinates must not depend on which
+parts are locked. Fixman's potential ensures this; without it, the coordinates are weighted by √det M of the moving
+parts.
 """
 
 from collections.abc import Callable
@@ -18,7 +21,8 @@ import numpy as np
 from articulon.adaptive.momentum_exchange import Space
 
 Draw = Callable[[int], np.ndarray]
-"""Draws the relative motion of a joint with n degrees of freedom, in units in which its kinetic energy is ½ z·z."""
+"""Function that draws the relative motion z of a joint with n degrees of freedom, in units in which its kinetic energy
+is ½ z·z."""
 
 
 @dataclass
@@ -28,29 +32,30 @@ class Outcome:
     speeds: np.ndarray
     """Speeds of the fine model, shape (nu,)."""
     locked: np.ndarray
-    """Parts that are locked now, shape (parts,)."""
+    """Whether each part is locked after the trials, shape (parts,)."""
     taken: dict[int, tuple[np.ndarray, float]] = field(default_factory=dict)
-    """Relative speeds and removed kinetic energy, by locked part."""
+    """Relative speeds and kinetic energy that locking removed, by part."""
     given: dict[int, float] = field(default_factory=dict)
-    """Added kinetic energy, by released part."""
+    """Kinetic energy that releasing added, by part."""
 
 
 class Tries:
     """Dense linear algebra over the t speeds v of the joints that are tried.
 
-    The trials are a sequence of impulses λ at these joints, u = u₀ + M⁻¹ λ. Let G be their block of M⁻¹. The matrix A
-    is G with the held speeds swept: over the free speeds it is their block of M⁻¹ with the held ones fixed, G_oo − G_oh
-    G_hh⁻¹ G_ho; the off-diagonal block is G_oh G_hh⁻¹, and over the held speeds it is −G_hh⁻¹. Sweeping a joint in or
-    out takes O(t²) (Goodnight, Am. Stat. 33, 149, 1979).
+    The trials are a sequence of impulses λ at these joints, u = u₀ + M⁻¹ λ. Let G be the block of M⁻¹ for the t speeds,
+    o the free speeds among them, and h the held ones. The sweep operator on the held speeds turns G into a matrix A
+    with the blocks G_oo − G_oh G_hh⁻¹ G_ho, which is the block of M⁻¹ for the free speeds while the held ones are
+    fixed, G_oh G_hh⁻¹ off the diagonal, and −G_hh⁻¹ for the held speeds. Sweeping a joint in or out takes O(t²)
+    (Goodnight, Am. Stat. 33, 149, 1979).
 
     Parameters
     ----------
     space
-        Motions with all of these joints released.
+        Space of motions with all tried joints released.
     speeds
-        Indices of their speeds in the fine model, shape (t,).
+        Indices of the tried speeds in the fine model, shape (t,).
     held
-        Which of these are locked, shape (t,).
+        Whether each of the tried speeds is locked, shape (t,).
     u
         Current speeds, zero for locked ones, shape (nu,).
     """
@@ -65,7 +70,7 @@ class Tries:
             self._sweep(np.flatnonzero(held))
 
     def _sweep(self, own: Any) -> None:
-        """Hold some speeds."""
+        """Sweep in some speeds, which are then held."""
         beside = self.A[:, own]
         inverse = np.linalg.inv(self.A[own][:, own])
         row = beside @ inverse
@@ -74,7 +79,7 @@ class Tries:
         self.A[np.ix_(own, own) if isinstance(own, np.ndarray) else (own, own)] = -inverse
 
     def _sweep_out(self, own: slice) -> None:
-        """Stop holding some speeds."""
+        """Sweep out some speeds, which are then free."""
         row = self.A[:, own].copy()
         block = np.linalg.inv(-self.A[own, own])
         block = 0.5 * (block + block.T)
@@ -84,14 +89,14 @@ class Tries:
         self.A[own, own] = block
 
     def _push(self, own: slice, impulse: np.ndarray) -> None:
-        """Apply an impulse at some free speeds, and the impulses that keep the held ones fixed."""
+        """Apply an impulse at some free speeds, together with the impulses that keep the held speeds fixed."""
         change = self.A[:, own] @ impulse
         self.v += np.where(self.held, 0.0, change)
         self.impulses -= np.where(self.held, change, 0.0)
         self.impulses[own] += impulse
 
     def energy(self, own: slice) -> tuple[float, np.ndarray]:
-        """Kinetic energy that locking some speeds removes, and their momentum."""
+        """Return the kinetic energy that locking some speeds removes, and the momentum of these speeds."""
         impulse = np.linalg.solve(self.A[own, own], self.v[own])
         return 0.5 * float(self.v[own] @ impulse), impulse
 
@@ -102,8 +107,8 @@ class Tries:
         self._sweep(own)
 
     def release(self, own: slice, draw: Draw, along: np.ndarray | None) -> float:
-        """Release some speeds with the relative motion of ``draw``; if a direction is given, only its energy counts.
-        Return the added kinetic energy."""
+        """Release some speeds with the relative motion of ``draw``, and return the added kinetic energy. If a direction
+        ``along`` is given, only the energy of the draw is used."""
         self.held[own] = False
         self._sweep_out(own)
         root = np.linalg.cholesky(self.A[own, own])
@@ -131,13 +136,13 @@ def attempts(
     draws: dict[int, Draw],
     along: dict[int, np.ndarray],
 ) -> Outcome:
-    """Try joints and modes in the given order: locked ones are released, the others are locked if this removes less
-    than a bound.
+    """Try joints and modes in the given order: locked parts are released, and free parts are locked if this removes
+    less energy than a bound.
 
     Parameters
     ----------
     space
-        Motions with all of them released.
+        Space of motions with all tried parts released.
     parts
         Joints and modes, in the order of their trials.
     locked
@@ -147,9 +152,10 @@ def attempts(
     below
         Kinetic energy below which a part is locked.
     draws
-        Relative motion of each locked part.
+        Function that draws the relative motion, for each locked part.
     along
-        Direction of the relative speeds of a locked part; if absent, that of the draw is used.
+        Direction of the relative speeds of locked parts. For a part without an entry, the direction of the draw is
+        used.
     """
     start, count = space.joints.start[parts], space.joints.degrees_of_freedom[parts]
     end = np.cumsum(count)
@@ -164,7 +170,7 @@ def attempts(
             continue
         relative = tries.v[own].copy()
         energy, impulse = tries.energy(own)
-        # The last moving joint stays free: rejecting a trial does not disturb the balance of the others.
+        # The last moving joint stays free. Rejecting its trial does not disturb the balance of the other joints.
         if energy < below and np.count_nonzero(~outcome.locked & (space.joints.degrees_of_freedom > 0)) > 1:
             tries.lock(own, impulse)
             outcome.locked[i] = True

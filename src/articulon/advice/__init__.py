@@ -1,4 +1,4 @@
-"""Advice before a long run: which rule, which step, at what cost, and how far to trust it."""
+"""Advice before a long run: which integrator and step to use, what the run costs, and how far to trust it."""
 
 from articulon.advice.advised_options import Advice, Option, Trust
 from articulon.advice.advising import advise

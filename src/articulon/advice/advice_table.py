@@ -20,16 +20,16 @@ COLOURS = {"trusted": "green", "suspect": "yellow", "inconclusive": "yellow", "v
 BUSY = 0.8
 """Ratio of processor to wall time below which the machine counts as busy."""
 WHOLE = 0.99
-"""Fraction of a run from which the measured cost counts as that of the whole run."""
+"""Fraction of a run above which a measured cost counts as that of the whole run."""
 HEADS = ("step", "steps", "wall time", "error", "trust")
 
 
 def print_advice(advice: Advice, console: Console) -> None:
-    """Print the recommendation, its command, the options, and their basis."""
+    """Print the recommendation with its command, the options, and how their costs and errors are known."""
     console.print(Text(printable(advice.case.title), style="bold"))
     console.print(Text(f"\n{printable(advice.sentence)}\n"))
     if advice.command:
-        # On one line, however long, so that it can be copied.
+        # The command stays on one line, however long, so that it can be copied.
         console.print(Text(f"    {printable(advice.command)}\n", style="bold"), soft_wrap=True)
     for part in (_table(advice), *_notes(advice)):
         console.print(part)
@@ -58,12 +58,13 @@ def _table(advice: Advice) -> Table:
 
 
 def _name(option: Option) -> str:
-    """Name of the option, with its rule if that differs from the name."""
+    """Return the name of an option, with the name of its integrator if the two differ."""
     return option.name if option.rule == option.name else f"{option.name} ({option.rule})"
 
 
 def _notes(advice: Advice) -> list[Any]:
-    """Notes: step limits and error definitions, reasons for missing options, and the time scales."""
+    """Return the notes below the table: limits of the steps, meaning of the errors, reasons for missing options, and
+    the time scales."""
     parts: list[Any] = []
     there = [option for option in advice.options if option.feasible]
     if there:

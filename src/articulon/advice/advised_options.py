@@ -1,4 +1,4 @@
-"""Data of advice: the options for running a case, their costs, and how far they can be trusted."""
+"""Data of the advice: the options for running a case, their costs, and how far each can be trusted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAMES = ("explicit", "friction-implicit", "overdamped", "scaled", "adaptive")
 
 
 CHECK = "a check of the case does not pass"
-"""Prefix of the explanation if a failed check lowered the trust."""
+"""First words of the explanation if a failed check made an option less trusted."""
 LEAST = 1e-4
 """Error below which options count as equally accurate."""
 
@@ -29,18 +29,19 @@ class Trust:
     """How far the results of an option can be trusted."""
 
     verdict: str
-    """Verdict ``trusted``, ``suspect``, ``violated`` or ``inconclusive``, with the bounds for scaled runs."""
+    """Verdict ``trusted``, ``suspect``, ``violated`` or ``inconclusive``, by the same error bounds as for scaled
+    runs."""
     error: float | None
     """Expected error, relative to the observed quantity; None if unknown."""
     words: str
     """Explanation of the error and of how it is known."""
     tried_over: str = ""
-    """Time with its unit over which steps were compared, if it is only a part of the run; the verdict is on the step
-    over this time alone."""
+    """Time with its unit over which steps were compared, if this was only a part of the run. The verdict then holds for
+    the step over this time alone."""
 
     @property
     def label(self) -> str:
-        """The verdict with what it covers: ``trusted``, or ``step trusted over 250 fs``."""
+        """Return the verdict and the time that it covers: ``trusted``, or ``step trusted over 250 fs``."""
         return f"step {self.verdict} over {self.tried_over}" if self.tried_over else self.verdict
 
 
@@ -51,40 +52,40 @@ class Option:
     name: str
     """One of ``explicit``, ``friction-implicit``, ``overdamped``, ``scaled`` and ``adaptive``."""
     feasible: bool
-    """Whether a run supports the option and it is useful."""
+    """Whether the option is possible for the case, and useful."""
     why_not: str = ""
-    """Reason why it is not feasible."""
+    """Reason why the option is not feasible."""
     rule: str = ""
     """Name of the integration rule."""
     changes: Mapping[str, Any] = field(default_factory=dict)
-    """Keys and values of the case that select this option, without those that the case already has."""
+    """Changes of the case that select this option: values by key, without values that the case already has."""
     step: float | None = None
-    """Length of the step, or its mean if the rule chooses its steps [time]."""
+    """Length of the step, or its mean if the integrator chooses its steps [time]."""
     equal_steps: bool = True
     """Whether all steps are equal."""
     steps: float | None = None
-    """Number of steps of the whole run, without rejected ones."""
+    """Number of steps of the whole run, without rejected steps."""
     seconds: float | None = None
     """Wall time of the whole run on this machine, without compiling [s]."""
     seconds_per_step: float | None = None
-    """Wall time of a step, without frames [s]."""
+    """Wall time of a step, without the time to record frames [s]."""
     busy: float = 1.0
-    """Processor time over wall time during the measurement; below 1 other programs used part of the machine."""
+    """Processor time divided by wall time during the measurement. Below 1, other programs used part of the machine."""
     measured_to: float = 0.0
     """Simulated time up to which the cost was measured [time]."""
     bound: str = ""
     """Limit of the step, in words."""
     trust: Trust = Trust("inconclusive", None, "not measured")
-    """How far it can be trusted."""
+    """How far the option can be trusted."""
 
     @property
     def measured(self) -> bool:
-        """Whether the cost of the option is known."""
+        """Whether the cost of the option has been measured."""
         return self.feasible and self.seconds is not None
 
     @property
     def data(self) -> dict[str, Any]:
-        """Figures of the option as plain numbers and words."""
+        """Return the data of the option as plain numbers and words."""
         return {
             "name": self.name,
             "feasible": self.feasible,
@@ -127,7 +128,7 @@ class Advice:
     reason: str = ""
     """Reason for the recommendation, in one sentence."""
     interrupted: bool = False
-    """Whether the advice was interrupted, so that options may not have been measured."""
+    """Whether the advice was interrupted, so that some options may not have been measured."""
 
     @property
     def recommended(self) -> Option | None:
@@ -135,7 +136,7 @@ class Advice:
         return next((option for option in self.options if option.name == self.chosen), None)
 
     def option(self, name: str) -> Option:
-        """The option with a name."""
+        """Return the option with the given name."""
         return next(option for option in self.options if option.name == name)
 
     @property
@@ -155,7 +156,7 @@ class Advice:
 
     @property
     def data(self) -> dict[str, Any]:
-        """All figures, as ``articulon advise --json`` prints them; times in the unit of the case."""
+        """Return all results as ``articulon advise --json`` prints them; times are in the unit of the case."""
         return {
             "case": self.case.name,
             "title": self.case.title,
@@ -173,7 +174,7 @@ class Advice:
 
     @property
     def sentence(self) -> str:
-        """The recommendation in one sentence, with its reason."""
+        """Return the recommendation and its reason in one sentence."""
         best = self.recommended
         if best is None:
             return self.reason
@@ -206,7 +207,7 @@ WAYS = {
 
 
 def arguments_of(case: Case, option: Option | None) -> list[str]:
-    """Arguments that name the case and select the option; file names as they were given."""
+    """Return the arguments of ``articulon run`` that name the case and select the option. File names are as given."""
     named = {**case.changes, **({} if option is None else option.changes)}
     found = [name_of(case)]
     for key, value in named.items():
@@ -215,7 +216,7 @@ def arguments_of(case: Case, option: Option | None) -> list[str]:
 
 
 def name_of(case: Case) -> str:
-    """Name of a case in a command: that of a built-in case, or the path of any other."""
+    """Return how a command names a case: by the name of a built-in case, or by the path of its file."""
     from articulon.cases.library import built_in_cases
 
     known = built_in_cases()
@@ -223,7 +224,7 @@ def name_of(case: Case) -> str:
 
 
 def _how(case: Case, option: Option) -> str:
-    """Rule and step of an option, in words."""
+    """Return the integrator and the step of an option in words."""
     if option.step is None:
         return f" {option.rule}"
     step = suited(case.units, "time", option.step).text(option.step, 3)

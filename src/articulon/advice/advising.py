@@ -28,9 +28,9 @@ from articulon.simulation.run_request import Progress, Silent
 SECONDS = 30.0
 """Default wall time of the probe [s], without compiling."""
 LONGER = 0.2
-"""Fraction of it for measuring the cost of the recommended option."""
+"""Fraction of the wall time in which the cost of the recommended option is measured for longer."""
 LEAST_SECONDS = 1.0
-"""Minimum wall time [s]."""
+"""Minimum wall time of the probe [s]."""
 NOT_REACHED = "not measured: the advice was interrupted before"
 
 
@@ -43,23 +43,24 @@ def advise(
     progress: Progress | bool | None = None,
     allow_code: bool = False,
 ) -> Advice:
-    """Advise on how to run a case before running it: which rule, which step, at what cost, and how far to trust it.
+    """Advise on how to run a case: which integrator and step to use, what the run costs, and how far to trust it.
 
-    The case is run for a short time from its initial state, unscaled, in every way that the table of compatible
-    features allows: by an explicit rule, with implicit friction, without inertia, with all forces scaled, and with
-    joints that lock. Steps follow from the time scales of the case (drag relaxation, vibrations, collisions, thermal
-    rotation) and are then halved until the observed motion changes by less than the tolerance. Costs are measured on
-    the first steps and frames, with loaded kernels, and extrapolated to the whole run. The effect of inertia, scaling
-    or locking is measured by comparison with the unscaled motion and, if drag dominates, predicted along the motion
-    without inertia. The checks of the case are applied to these runs. Nothing is written.
+    The case is run for a short time from its initial state, with every option that is compatible with its features: by
+    an explicit integrator, with implicit friction, without inertia, with all forces scaled, and with joints that lock.
+    First steps follow from the time scales of the case (drag relaxation, vibrations, collisions, thermal rotation).
+    They are then halved until the observed motion changes by less than the tolerance. Costs are measured on the first
+    steps and frames, after the kernels are loaded, and extrapolated to the whole run. The effect of inertia, scaling or
+    locking is measured by comparison with the unscaled motion. If drag dominates, it is also predicted along the motion
+    without inertia. The checks of the case are applied to these runs. No files are written.
 
     Parameters
     ----------
     case
-        A case of :func:`articulon.load_case`, the name of a built-in one, or the path of a case file.
+        A case from :func:`articulon.load_case`, the name of a built-in case, or the path of a case file.
     probe
-        Length of the probe [time]; a string has its unit. By default the largest of eight slowest relaxation times, 64
-        shortest vibrations and four collisions, limited to the run.
+        Length of the probe [time]; a string includes the unit. By default it is the largest of eight times the slowest
+        relaxation time, 64 times the period 1/ω of the fastest vibration, and four collisions, but not longer than the
+        run.
     seconds
         Approximate wall time to spend, without compiling [s].
     tolerance
@@ -68,7 +69,7 @@ def advise(
     progress
         Receives messages on what is being measured, as for :func:`articulon.run`; True prints them to standard error.
     allow_code
-        Whether functions that a case file names may run, if the case is given by its name or path.
+        Whether Python functions named in the case file may be run, if the case is given by its name or path.
 
     Returns
     -------
@@ -81,7 +82,7 @@ def advise(
         If the case cannot run (the message names its key), the probe is too short (the message gives the length needed)
         or longer than the run, or the tolerance or time is invalid.
     KeyboardInterrupt
-        After Ctrl-C; the results so far, if any, are the exception's ``advice``.
+        After Ctrl-C. The attribute ``advice`` of the exception holds the results so far, if any.
 
     Examples
     --------
@@ -126,7 +127,8 @@ def _tolerance(case: Case, given: float | str | None) -> float:
 
 
 def probe_length(case: Case, scales: CaseTimeScales, asked: float | str | None) -> float:
-    """Length of the probe [time]; raises CaseError if the requested one is too short to be useful, or too long."""
+    """Return the length of the probe [time]; raises CaseError if the requested length is too short to be useful, or
+    longer than the run."""
     if asked is None:
         return scales.usual
     length = float(case.units.value(asked, "time", "advise: probe"))
@@ -180,7 +182,8 @@ class _Advising:
         return self.so_far()
 
     def _measure_longer(self, measuring: Measuring) -> None:
-        """Measure the cost of the recommended option for longer, because costs change during a run as contacts form."""
+        """Measure the cost of the recommended option for longer, because contacts that form during a run raise the
+        cost."""
         for _ in range(2):
             best = chosen(tuple(self.found.values()))
             if best is None or best.name not in measuring.costs.tried or best.measured_to >= self.scales.horizon:
@@ -200,7 +203,7 @@ class _Advising:
         return ahead
 
     def _measures(self, measuring: Measuring) -> Iterator[tuple[str, Callable[[], Option]]]:
-        """Options in the order of measurement: an option that is compared with another comes after it."""
+        """Yield the options and their measurements in order: an option that is compared with another one follows it."""
         steps: dict[str, Any] = {
             "friction-implicit": measuring.friction_implicit,
             "explicit": measuring.explicit,
@@ -211,7 +214,7 @@ class _Advising:
         yield from steps.items()
 
     def so_far(self, interrupted: bool = False) -> Advice:
-        """Advice based on the measurements so far."""
+        """Return the advice based on the measurements so far."""
         options = tuple(self.found[name] for name in NAMES)
         best = chosen(options)
         units = self.subject.case.units

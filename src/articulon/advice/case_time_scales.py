@@ -1,8 +1,8 @@
 """Time scales of a case: those that limit its steps, and those of the observed motion.
 
-Drag damps speeds in τ = m/β, springs and pair forces vibrate at ω, a collision lasts t_c, and thermal motion rotates
-the smallest body by about one radian in √(I/kT). An explicit rule resolves the fastest of these. Advice decides
-which of them an option may leave out.
+Drag damps speeds in a time τ = m/β, springs and pair forces vibrate with a frequency ω, a collision lasts for t_c, and
+thermal motion rotates the smallest body by about one radian in √(I/kT). The steps of an explicit integrator must
+resolve the fastest of these processes. The advice decides which of them the steps of an option need not resolve.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ from articulon.time_scales.contact_step_limit import contact_scales
 from articulon.units import UnitSystem
 
 RELAXATIONS = 8.0
-"""Default length of a probe, in slowest relaxation times of drag; motion from rest is then steady to e⁻⁸."""
+"""Default length of a probe, in slowest relaxation times of drag. Motion that starts from rest is then steady up to a
+fraction e⁻⁸."""
 LEAST_RELAXATIONS = 2.0
-"""Minimum length of a probe, in slowest relaxation times; earlier a delay cannot be told from the start."""
+"""Minimum length of a probe, in slowest relaxation times. In a shorter probe, a delay cannot be distinguished from the
+acceleration at the start."""
 PERIODS = 64.0
-"""Default length of a probe, in shortest vibrations."""
+"""Default length of a probe, in times 1/ω of the fastest vibration."""
 LEAST_PERIODS = 4.0
-"""Minimum length of a probe, in shortest vibrations."""
+"""Minimum length of a probe, in times 1/ω of the fastest vibration."""
 COLLISIONS = 4.0
 """Default length of a probe of grains, in collisions."""
 TURNS = 24
@@ -42,7 +44,7 @@ TURNS = 24
 
 @dataclass(frozen=True)
 class CaseTimeScales:
-    """Time scales of a case [time]; infinity for those that it does not have."""
+    """Time scales of a case [time]. A time scale that the case does not have is infinity."""
 
     duration: float
     """Duration of the whole run."""
@@ -51,19 +53,20 @@ class CaseTimeScales:
     slowest_drag: float = math.inf
     """Relaxation time Σm/Σβ of the slowest tree."""
     slowest: str = ""
-    """Name of a body of that tree."""
+    """Name of a body of the slowest tree."""
     vibration: float = math.inf
     """Time 1/ω of the fastest vibration under position-dependent forces."""
     damping: float = math.inf
     """Shortest damping time of a speed, including the coupling within trees."""
     contact: float = math.inf
-    """Allowed step for contacts: a twentieth of a collision, or of a Rayleigh wave across a grain."""
+    """Allowed step for contacts: a twentieth of the duration of a collision, or of the time in which a Rayleigh wave
+    crosses a grain."""
     contact_limit: float = math.inf
-    """Step beyond which contacts become unstable."""
+    """Step above which contacts are unstable."""
     turning: float = math.inf
     """Time √(I/kT) of the body that thermal motion rotates fastest."""
     end: float = math.inf
-    """Expected time at which the stop condition ends the run, from the motion without inertia."""
+    """Time at which the stop condition is expected to end the run, estimated from the motion without inertia."""
 
     @property
     def horizon(self) -> float:
@@ -107,12 +110,12 @@ class CaseTimeScales:
 
     @property
     def data(self) -> dict[str, float | None]:
-        """Times by name; None for those that the case does not have."""
+        """Return the times by name; None for those that the case does not have."""
         names = ("duration", "end", "fastest_drag", "slowest_drag", "vibration", "damping", "contact", "turning")
         return {name: value if math.isfinite(value := getattr(self, name)) else None for name in names}
 
     def words(self, units: UnitSystem) -> list[tuple[str, str]]:
-        """Descriptions of the times, and the times with units, for those that the case has."""
+        """Return a description and a text with unit for each time that the case has."""
         named = {
             "fastest relaxation of drag, m/β or I/β_ω": self.fastest_drag,
             "fastest damping of coupled joints": self.damping,
@@ -131,7 +134,7 @@ class CaseTimeScales:
 
 
 def scales_of(model: Model, duration: float) -> CaseTimeScales:
-    """The time scales of a model at its initial state.
+    """Compute the time scales of a model at its initial state.
 
     Parameters
     ----------
@@ -172,14 +175,17 @@ def _vibration(model: Model, evaluator: Evaluator) -> tuple[float, float]:
         damping = times.pop("damping", math.inf)
     else:
         times, damping = {}, math.inf
-    # Gravity is not a joint force and is in none of these channels.
+    # The channels of ``stiffest`` do not include gravity, so the fastest vibration under all forces is computed too.
     omega = fastest_of_trees(evaluator, model.q0)
     return min([*times.values(), 1.0 / omega if omega > 0.0 else math.inf]), damping
 
 
 def fastest_of_trees(evaluator: Evaluator, q: np.ndarray) -> float:
-    """Frequency ω of the fastest vibration of jointed bodies about q [1/time]: the square root of the largest
-    eigenvalue of −∂u'/∂q, by power iteration with finite differences of accelerations; 0 if no force changes there."""
+    """Return the frequency ω of the fastest vibration of jointed bodies at the coordinates q [1/time].
+
+    It is the square root of the largest eigenvalue of −∂u'/∂q, computed by power iteration with finite differences of
+    accelerations. It is 0 if no force depends on the coordinates near q.
+    """
     model = evaluator.model
     nq, nu = model.nq, model.nu
     factor = np.ones(8)

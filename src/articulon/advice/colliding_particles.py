@@ -1,4 +1,4 @@
-"""Stiffness of particles after the first collisions; a lattice, or a minimised start, is softer."""
+"""Stiffness of particles after the first collisions; initial states on a lattice or after minimisation are softer."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ SETTLING = 20.0
 
 
 def stiffness_of_particles(subject: Subject, vibration: float, deadline: float) -> tuple[float, float]:
-    """Time 1/ω of the fastest vibration of particles [time], and the mean of ω² over all directions [1/time²], the
-    stiffer of the start and the state after the first collisions.
+    """Return the time 1/ω of the fastest vibration of particles [time], and the mean of ω² over all directions
+    [1/time²].
+
+    Both are computed at the start and after the first collisions; the stiffer state counts.
 
     Parameters
     ----------

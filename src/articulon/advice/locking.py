@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from articulon.advice.measuring import Measuring
 
 LONGER = 3.0
-"""A cost is measured for this many times the usual time if joints lock, since it falls along the run."""
+"""Factor by which costs are measured for longer if joints lock, because the cost decreases along the run."""
 
 
 def locking_option(m: Measuring) -> Option:
@@ -46,7 +46,8 @@ def locking_option(m: Measuring) -> Option:
 
 
 def _of_locking(m: Measuring, way: Way, step: float | None) -> Trust | None:
-    """Trust in locking, by comparison with the motion with everything active; None if that is impossible."""
+    """Return how far locking can be trusted, by comparison with the motion with everything active; None if the
+    comparison is impossible."""
     beside = None if m.truth is None else _locked_beside(m, way, step)
     if beside is None or m.truth is None:
         return None
@@ -56,7 +57,8 @@ def _of_locking(m: Measuring, way: Way, step: float | None) -> Trust | None:
 
 
 def _of_conditions(m: Measuring, case: Case) -> Trust:
-    """Trust in the conditions of a case; docs/adaptive.md lists which are exact in an ensemble."""
+    """Return how far the locking conditions of a case can be trusted. docs/adaptive.md lists which conditions preserve
+    the ensemble exactly."""
     assert case.adaptive is not None
     groups = case.adaptive.groups
     random = all(
@@ -81,7 +83,8 @@ def _of_conditions(m: Measuring, case: Case) -> Trust:
 
 
 def _step(m: Measuring, way: Way) -> float | None:
-    """Longest step that divides the time between decisions and is no longer than with every joint free."""
+    """Return the longest step that divides the time between decisions and is not longer than the step without
+    locking."""
     if not way.equal_steps:
         return None
     assert way.case is not None and way.case.adaptive is not None
@@ -94,7 +97,7 @@ def _step(m: Measuring, way: Way) -> float | None:
 
 
 def _quiet(m: Measuring) -> Way:
-    """Lock the joints that hardly rotate."""
+    """Return the option in which the joints that hardly rotate are locked."""
     truth = m.truth
     if truth is None or truth.path.times.size < 3:
         return Way("adaptive", {}, None, "no unscaled run was long enough to see which joints are quiet")

@@ -1,5 +1,5 @@
-"""Prediction of a case with drag from its motion without inertia, at a fraction of the cost: the delay by inertia, the
-effect of a constant factor, and later states from which steps can be tried."""
+"""Cheap predictions for a case with drag from its motion without inertia: the delay due to inertia, the effect of a
+constant scaling factor, and a later state from which steps can be tried."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ class Ahead:
     approach: Approach | None = None
     """Motion without inertia; None if it cannot be computed."""
     later: Model | None = None
-    """Model in a state near the end of that motion; None if joints are saved on the way, or there is none."""
+    """Model in a state near the end of the motion without inertia. None if that motion is unknown, if joints keep their
+    initial coordinates in it, or if it is shorter than the probe."""
 
     @property
     def inertia(self) -> float | None:
-        """Relative delay of the unscaled run by inertia; None if unknown."""
+        """Relative delay of the unscaled run due to inertia; None if unknown."""
         return None if self.approach is None else self.approach.inertia() / self.approach.duration
 
     @property
     def late(self) -> float:
-        """Relative delay by inertia if known, otherwise 0."""
+        """Relative delay due to inertia if known, otherwise 0."""
         return self.inertia or 0.0
 
     def factor(self, tolerance: float) -> tuple[float, float] | None:
-        """Smallest constant factor whose lag is within a tolerance, and that relative lag."""
+        """Return the smallest constant factor whose relative lag is within a tolerance, and this lag."""
         if self.approach is None:
             return None
         a2 = self.approach.safe_factor(tolerance)
@@ -49,7 +50,7 @@ def ahead_of(subject: Subject, probe: float) -> Ahead:
     subject
         The subject.
     probe
-        Time of the later state before the end of the motion [time].
+        Time between the later state and the end of the motion [time].
     """
     try:
         approach = approach_of(subject.case)

@@ -1,4 +1,4 @@
-"""Cost of a run, measured frame by frame on its first steps with loaded kernels."""
+"""Cost of a run, measured frame by frame on its first steps after the kernels are loaded."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from articulon.storage.trajectory import Frame
 CHUNK = 0.1
 """Wall time between returns of control to Python [s]."""
 WARM = 4
-"""Number of warm-up steps, which do not count."""
+"""Number of warm-up steps, which the measurement leaves out."""
 LATE = 0.5
-"""Fraction of the measurement, at its end, that predicts the later steps."""
+"""Fraction of the measurement, taken from its end, from which the cost of later steps is extrapolated."""
 ONCE = 0.1
 """Wall time to create and close the files of a run [s]."""
 WRITING = 2e-4
 """Minimum wall time to write a frame, in addition to its observables [s]."""
 WRITING_A_NUMBER = 2.5e-8
-"""Additional wall time for each number of a frame [s]."""
+"""Additional wall time for each number in a frame [s]."""
 
 
 class Pace(NamedTuple):
@@ -43,8 +43,8 @@ class Pace(NamedTuple):
     seconds: float
     """Wall time of the whole run with its frames and checks, without compiling [s]."""
     busy: float
-    """Processor time over wall time during the measurement: one on a quiet machine with one thread, less if other
-    programs run."""
+    """Processor time divided by wall time during the measurement: one on an idle machine with one thread, and less if
+    other programs run."""
     per_step: float
     """Wall time per step [s]."""
     step: float
@@ -52,12 +52,13 @@ class Pace(NamedTuple):
     until: float
     """Simulated time up to which the cost was measured [time]."""
     failed: tuple[str, ...]
-    """Failed checks of the case: those of conserved quantities, or all of them if the run reached its end and involves
-    no chance."""
+    """Failed checks of the case. Only checks of conserved quantities are considered, or all checks if the run reached
+    its end and has no random forces."""
     balance: float
-    """Largest |T − T₀ − ΣW| so far, including the energy held by locked parts, over the largest kinetic energy."""
+    """Largest energy error |T − T₀ − ΣW| so far, including the energy of locked parts, divided by the largest kinetic
+    energy."""
     stopped: bool
-    """Whether the stop condition ended the run there."""
+    """Whether the stop condition ended the run at the time ``until``."""
     failure: str
     """Reason why the run did not continue; empty if it did."""
 
@@ -147,11 +148,11 @@ def _pace(case: Case, prepared: Prepared, seconds: float, horizon: float) -> Pac
 
 
 CONSERVED = ("energy", "momentum", "angular-momentum", "loops")
-"""Kinds of checks that hold at any time of a run."""
+"""Kinds of checks that must pass at any time of a run."""
 
 
 def _failed(case: Case, prepared: Prepared, kept: list[Frame], ended: bool) -> tuple[str, ...]:
-    """Checks of a case that fail, as its summary would report them."""
+    """Return the checks of a case that fail, as the summary of the run would report them."""
     if not case.checks or len(kept) < 2:
         return ()
     chance = case.thermostat is not None or brownian_of(prepared.model) is not None
@@ -166,7 +167,7 @@ def _failed(case: Case, prepared: Prepared, kept: list[Frame], ended: bool) -> t
         prepared.policy.varies,
     )
     found = []
-    # All checks are made, because a run pays for them too, but some are not meaningful yet.
+    # All checks are made, because a run spends time on them too, but some mean nothing before the end of the run.
     for check in prepared_checks(case.checks, prepared.model, dimensions, case.source):
         one = check.outcome(frames)
         if not one.passed and ((ended and not chance) or getattr(check, "kind", "") in CONSERVED):
@@ -175,7 +176,7 @@ def _failed(case: Case, prepared: Prepared, kept: list[Frame], ended: bool) -> t
 
 
 def _warmed(prepared: Prepared, state: State, duration: float) -> None:
-    """Run the functions of the first steps and frames once, to load them."""
+    """Run all functions that steps and frames need once, to load them."""
     prepared.observer.begin(state)
     prepared.driver.advance(state, duration, WARM)
     prepared.observer.frame(state)
@@ -190,7 +191,7 @@ def _extrapolated(
     failure: str,
     stopped: bool,
 ) -> Pace:
-    """Extrapolation to the whole run from the end of the measurement."""
+    """Extrapolate the cost to the whole run from the last part of the measurement."""
     wall, steps, until = marks[-1]
     none = math.nan
     found = Pace(none, none, 1.0, none, none, until, failed, balance, stopped, failure)

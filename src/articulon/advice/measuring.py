@@ -27,14 +27,16 @@ from articulon.simulation.preparation import prepare
 TURN = 0.2
 """Angle by which thermal motion may rotate the lightest body in a step [rad]; longer steps may diverge."""
 TURN_ERROR = 3.5
-"""Error of thermal means over the square of that angle, from the study of friction-implicit steps in
-docs/validation.md: 2 % at 0.075 rad, 4 % at 0.11 and 8 to 11 % at 0.15."""
+"""Relative error of thermal means, divided by the square of this angle. It follows from the study of friction-implicit
+steps in docs/validation.md: 2 % at 0.075 rad, 4 % at 0.11 and 8 to 11 % at 0.15."""
 STABLE = 2.0
-"""Limit of ω h beyond which kicks and drift steps amplify a vibration; friction-implicit steps start from it."""
+"""Stability limit of ω h: above it, kicks and drift steps amplify a vibration. The search for friction-implicit steps
+starts from it."""
 COLLIDING = 0.25
-"""Value of ω h in the longest step of colliding particles, for their fastest vibration."""
+"""Product ω h for the longest step h of colliding particles and their fastest vibration ω."""
 HEAT = 0.1
-"""Fraction of the tolerance by which the steps of particles may heat their positions."""
+"""Part of the tolerance that may be used by the error of the configurational temperature due to the steps of
+particles."""
 ANGLE = 0.5
 """Phase angle ω h of the fastest vibration in the longest step that is tried [rad]."""
 BEFORE = 0.98
@@ -42,9 +44,9 @@ BEFORE = 0.98
 LARGEST = 0.5
 """Scaling factor above which the saving is too small to justify the errors."""
 STARTS = 2.0
-"""Factor by which the effect of inertia seen in the probe, which starts from rest, may grow along the run."""
+"""Factor by which the effect of inertia may grow along the run compared with the probe, which starts from rest."""
 MOSTLY = 0.9
-"""Fraction of a run that was tried from which the verdict counts as one on the run."""
+"""Fraction of a run above which a verdict from a trial counts for the whole run."""
 
 
 class Measuring:
@@ -57,7 +59,7 @@ class Measuring:
     scales
         Time scales of the case.
     ahead
-        Predictions from the motion without inertia.
+        Predictions for the case from its motion without inertia.
     probe
         Length of the probe [time].
     tolerance
@@ -73,11 +75,11 @@ class Measuring:
         self.tolerance, self.seconds = tolerance, seconds
         self.bounds = Bounds.of_tolerance(tolerance)
         self.truth: Trial | None = None
-        """Finest unscaled run from the start."""
+        """Unscaled run from the start with the shortest steps so far."""
         self.truth_by = ""
-        """Integration rule of that run."""
+        """Integrator of the run ``truth``."""
         self.base: Way | None = None
-        """Unscaled option with everything active that locking is compared with, and its step."""
+        """Unscaled option without locking, and its step, with which the option that locks joints is compared."""
         self.base_step: float | None = None
         self.particles: tuple[float, float] | None = None
         """Time 1/ω [time] and mean of ω² [1/time²] of colliding particles, once known."""
@@ -91,30 +93,31 @@ class Measuring:
 
     @property
     def thermal(self) -> bool:
-        """Whether motion is thermal, so that paths diverge whatever the step and only their beginnings can be
+        """Whether the motion is thermal. Paths then diverge for steps of any length, and only their beginnings can be
         compared."""
         return self.subject.case.thermostat is not None or self.subject.case.run.speeds == "thermal"
 
     @property
     def _until(self) -> float:
-        """Time up to which a whole run can be tried; 0 if it has a stop condition of unknown time [time]."""
+        """Time up to which the whole run can be tried [time]; 0 if a stop condition ends it at an unknown time."""
         if self.subject.case.run.stop is None:
             return self.scales.duration
         return BEFORE * self.scales.end if math.isfinite(self.scales.end) else 0.0
 
     def _deadline(self, way: Way) -> float:
-        """End of a search that begins once the kernels are loaded, by ``time.perf_counter``."""
+        """Load the kernels of an option, and return the deadline of a search that starts now, by
+        ``time.perf_counter``."""
         assert way.case is not None
-        with suppress(ArticulonError):  # an impossible run is reported when it is tried
+        with suppress(ArticulonError):  # the search itself reports a run that is impossible
             prepare(way.case, model=self.subject.model)
         return time.perf_counter() + SEARCH * self.seconds
 
     def told(self, time_: float) -> str:
-        """A time with its unit, as text."""
+        """Return a time with its unit as text."""
         return suited(self.subject.case.units, "time", time_).text(time_, 3).replace("\u00a0", " ")
 
     def explicit(self) -> Option:
-        """Unscaled option with an explicit rule."""
+        """Measure the unscaled option with an explicit integrator."""
         way = explicit(self.subject, self.scales)
         if way.case is None:
             return way.refused
@@ -130,7 +133,7 @@ class Measuring:
         return self._controlled(way)
 
     def friction_implicit(self) -> Option:
-        """Unscaled option with implicit friction."""
+        """Measure the unscaled option with implicit friction."""
         way = friction_implicit(self.subject)
         if way.case is None:
             return way.refused
@@ -144,7 +147,8 @@ class Measuring:
         return self._halved(way, bound, words)
 
     def _verlet(self, way: Way) -> Option:
-        """Steps for many particles, from their fastest vibration, because their paths diverge whatever the step."""
+        """Measure an option for many particles. The step follows from the fastest vibration, because paths diverge for
+        steps of any length."""
         vibration, square = self._stiffness()
         if not math.isfinite(vibration):
             return Option(way.name, False, "no force acts between the particles, so that any step will do", way.rule)
@@ -159,14 +163,14 @@ class Measuring:
         return self.costs.of(way, step, bound, Trust(self.bounds.verdict(error), error, words))
 
     def _stiffness(self) -> tuple[float, float]:
-        """Time 1/ω of colliding particles, and the mean of ω²; see :func:`stiffness_of_particles`."""
+        """Return the time 1/ω of colliding particles, and the mean of ω²; see :func:`stiffness_of_particles`."""
         if self.particles is None:
             deadline = time.perf_counter() + SEARCH * self.seconds
             self.particles = stiffness_of_particles(self.subject, self.scales.vibration, deadline)
         return self.particles
 
     def _halved(self, way: Way, bound: float, words: str) -> Option:
-        """Option with the longest equal steps that halving does not change."""
+        """Measure an option with the longest equal steps for which halving the step does not change the motion."""
         interval = float(self.subject.case.run.interval)
         own: Any = self.subject.case.integrator
         same = self.thermal and str(own.rule) == way.rule
@@ -191,13 +195,14 @@ class Measuring:
         if found.step < 0.49 * min(bound, interval):
             words = f"the change by halving, first of {found.what}" if found.what else "the change by halving"
         if same and 0.49 * bound < found.step < bound == float(own.step):
-            # The error is of order 2. The tried step is the time between frames over a power of two.
+            # The tried step is shorter than the step of the case, because it is a power-of-two fraction of the time
+            # between frames. The step of the case is kept; its error follows from the order 2.
             found = found._replace(step=bound, error=float(found.error or 0.0) * (bound / found.step) ** 2)
             self.base_step = bound if self.base is way else self.base_step
         return self.costs.of(way, found.step, words, self._of_steps(found))
 
     def _of_steps(self, found: Settled) -> Trust:
-        """Trust in a step found by halving."""
+        """Return how far a step that was found by halving can be trusted."""
         error = float(found.error or 0.0)
         what = f", most of {found.what}" if found.what else ""
         if self.subject.noisy:
@@ -224,7 +229,7 @@ class Measuring:
         return Option(way.name, False, why, way.rule, changes=way.changes)
 
     def _controlled(self, way: Way) -> Option:
-        """Option with steps that the rule chooses by its error estimate."""
+        """Measure an option whose integrator chooses its steps by an error estimate."""
         own = isinstance(self.subject.case.integrator, Controlled)
         deadline = self._deadline(way)
         held = 0.25 * self.scales.fastest_drag
@@ -250,7 +255,7 @@ class Measuring:
         return self.costs.of(Way(way.name, changes, way.tighter(factor)), None, "its tolerances", trust)
 
     def _keep(self, way: Way, found: Settled) -> None:
-        """Keep the finest unscaled run for comparison with other options."""
+        """Store the unscaled run with the shortest steps, for comparison with other options."""
         rule = way.rule
         if (
             found.finest is not None
@@ -264,7 +269,7 @@ class Measuring:
             self.base, self.base_step = way, found.step if way.equal_steps else None
 
     def overdamped(self) -> Option:
-        """Option without inertia."""
+        """Measure the option without inertia."""
         way = overdamped(self.subject)
         if way.case is None:
             return way.refused
@@ -298,8 +303,8 @@ class Measuring:
         return self.costs.of(way, found.step, words, Trust(self.bounds.verdict(error), error, how))
 
     def _of_particles(self, way: Way) -> Option:
-        """Option of free particles without inertia; their noise depends on the step, so that halving cannot be
-        compared."""
+        """Measure the option without inertia for free particles. Their noise depends on the step, so that runs with
+        halved steps cannot be compared."""
         own: Any = self.subject.case.integrator
         words = "steps of weak order 1: compare averages of the chosen step with those of half the step"
         trust = Trust("inconclusive", None, words)
@@ -309,7 +314,7 @@ class Measuring:
         return self.costs.of(way, float(own.step), "the case's own step", trust)
 
     def _inertia(self, way: Way) -> tuple[float, str]:
-        """Relative error of leaving inertia out, and how it is known."""
+        """Return the relative error of leaving inertia out, and in words how it is known."""
         ratio = self.scales.slowest_drag / self.scales.duration
         found, how = [ratio], [f"the ratio of the slowest relaxation time to the run, {_percent(ratio)}"]
         predicted = self.ahead.inertia
@@ -325,7 +330,7 @@ class Measuring:
         return max(found), " ".join(how)
 
     def _beside(self, way: Way, truth: Trial, duration: float) -> Apartness | None:
-        """Compare an option with the true path of the probe; None if it does not run."""
+        """Compare an option with the true path of the probe; None if the option cannot run."""
         length, moments = float(truth.path.times[-1]), truth.path.times.size - 1
         longest = 0.25 * max(self.scales.slowest_drag, 4.0 * length / STEPS)
         parts = 2 ** max(0, math.ceil(math.log2(length / moments / longest)))
@@ -339,7 +344,7 @@ class Measuring:
         return error_between(self.subject, made.path, truth.path, duration)
 
     def scaled(self) -> Option:
-        """Option with all forces except inertia scaled by one factor."""
+        """Measure the option in which all forces except inertia are scaled by one factor."""
         found = self.ahead.factor(self.tolerance)
         a2, late = (0.1, None) if found is None else found
         way = scaled(self.subject, a2)
@@ -363,7 +368,7 @@ class Measuring:
         if part >= MOSTLY:
             return self.costs.trusting(made, Trust(verdict, error, f"{said}; {words}"))
         if (late is None or self.subject.noisy) and verdict != "trusted":
-            # The response to noise is delayed too, which no prediction includes.
+            # Scaling also delays the response to noise, which the predictions do not include.
             return self.costs.trusting(made, Trust("inconclusive", error, f"{said}; {words}"))
         stands = self.bounds.verdict(0.999 * float(error or 0.0))
         return self.costs.trusting(made, Trust(stands, error, f"{said}; {words}"))

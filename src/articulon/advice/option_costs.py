@@ -1,4 +1,4 @@
-"""Cost of an option, and its trust after it has run: the checks of the case, and the energy."""
+"""Cost of an option, and how the run that measures it changes the trust: failed checks, and the energy error."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from articulon.time_scales.noise_windows import fitting_step
 PACE = 0.04
 """Fraction of the wall time for the first measurement of a cost."""
 SHORTER = 8
-"""Maximum number of halvings of a step that diverges during the measurement."""
+"""Maximum number of times that the step is halved if a run diverges during the measurement."""
 
 
 class Tried(NamedTuple):
-    """All data of an option except its cost."""
+    """All data of an option before its cost is known."""
 
     way: Way
     case: Case
@@ -56,7 +56,7 @@ class Costs:
         """Measured options, by name."""
 
     def of(self, way: Way, step: float | None, bound: str, trust: Trust, part: float = PACE) -> Option:
-        """Return an option with its cost.
+        """Measure the cost of an option, and return the complete option.
 
         Parameters
         ----------
@@ -67,14 +67,14 @@ class Costs:
         bound
             Limit of the step, in words.
         trust
-            Trust in the option before the observations of this measurement.
+            How far the option could be trusted before this measurement.
         part
             Fraction of the wall time.
         """
         changes, case = dict(way.changes), way.case
         assert case is not None
         if step is not None:
-            if way.name != "adaptive":  # its steps already divide the time between decisions
+            if way.name != "adaptive":  # adaptive steps already divide the time between decisions
                 step = fitting_step(float(self.subject.case.run.interval), step)
             changes["integrator.step"] = self._written(step, 9 if way.name == "adaptive" else 4)
             step = float(self.subject.case.units.value(changes["integrator.step"], "time", "integrator.step"))
@@ -82,16 +82,16 @@ class Costs:
         return self._measured(Tried(way, case, step, changes, bound, trust), part * self.seconds)
 
     def again(self, option: Option, seconds: float) -> Option:
-        """Measure the cost of an option for longer; a step that diverges by then is halved."""
+        """Measure the cost of an option for longer; the step is halved if the longer run diverges."""
         return self._measured(self.tried[option.name], seconds)
 
     def trusting(self, option: Option, trust: Trust) -> Option:
-        """Return an option with another trust, which is kept if it is measured again."""
+        """Return an option with a new trust, which it keeps if its cost is measured again."""
         self.tried[option.name] = self.tried[option.name]._replace(trust=trust)
         return replace(option, trust=trust)
 
     def _measured(self, tried: Tried, seconds: float) -> Option:
-        """Return the option with its cost; a step that diverges is halved."""
+        """Return the option with its cost; the step is halved until the run does not diverge."""
         way, failed, safe = tried.way, False, False
         for _ in range(SHORTER if tried.step is not None else 1):
             shown = self._differing(tried.changes)
@@ -105,7 +105,7 @@ class Costs:
                 return _made(way, shown, pace, tried.bound, self._seen(tried.trust, pace))
             if tried.step is None or self.subject.touches:
                 break
-            # If a step diverged, the first one that does not is halved once more, as a margin for later times.
+            # If a step diverged, the first stable step is halved once more, as a margin for later times.
             failed, safe = True, not pace.failure
             tried = self._shorter(tried, pace)
         why = pace.failure or "every step that was tried diverges"
@@ -123,7 +123,8 @@ class Costs:
         return Tried(tried.way, tried.way.with_step(step), step, changes, bound, trust)
 
     def _seen(self, trust: Trust, pace: Pace) -> Trust:
-        """Trust that includes failed checks of the case, and the energy lost by the steps if nothing else is known."""
+        """Return the trust with the results of the run: failed checks of the case, and, if nothing else is known, the
+        energy error of the steps."""
         if pace.failed:
             words = f"{CHECK} ({pace.failed[0]}); {trust.words}"
             return replace(trust, verdict="violated" if trust.verdict == "violated" else "suspect", words=words)
@@ -133,7 +134,7 @@ class Costs:
         return replace(trust, verdict=self.bounds.verdict(error), error=error)
 
     def _written(self, step: float, digits: int = 4) -> Any:
-        """Write a step in the user's form, with its unit."""
+        """Return a step as a user writes it, with its unit."""
         units = self.subject.case.units
         if units.time is None:
             return float(f"{step:.{digits}g}")
@@ -141,7 +142,7 @@ class Costs:
         return f"{unit.factor * step:.{digits}g} {unit.symbol.replace('µ', 'u')}"
 
     def _differing(self, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """The changes without those that the case already has."""
+        """Return the changes without values that the case already has."""
         case = self.subject.case
         found = dict(changes)
         own = getattr(case.integrator, "step", None)
@@ -154,7 +155,7 @@ class Costs:
 
 
 def _brief(failure: str) -> str:
-    """Time at which a run diverged, without the advice of the message."""
+    """Return the part of a message that says when a run diverged, without its advice."""
     return failure.partition(":")[0]
 
 

@@ -1,4 +1,4 @@
-"""Short in-memory runs from one state with one noise path, and the distance between two of them."""
+"""Short runs in memory from the same state with the same noise, and the distance between two of them."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ MOMENTS = 32
 MANY = 128
 """Number of times at which positions are compared in trials of the whole run."""
 LOOKED_AT = 12
-"""Number of motions, those farthest apart, for which delays are computed."""
+"""Number of motions for which delays are computed: those with the largest distances."""
 SEARCH = 0.12
-"""Fraction of the wall time for a search."""
+"""Fraction of the wall time for one search."""
 AT_LEAST = 0.25
 """Minimum wall time for the steps of a prepared trial, whatever the deadline [s]."""
 CHUNK = 0.1
@@ -40,15 +40,15 @@ class Trial(NamedTuple):
     """Result of a short run."""
 
     path: Path
-    """Path of every motion, at equally spaced times; fewer times if it was interrupted."""
+    """Path of every motion, at equally spaced times; it is shorter if the run was interrupted."""
     steps: int
     """Number of steps taken."""
     complete: bool
-    """Whether it reached its end in the available time with finite values."""
+    """Whether the run reached its end in the available wall time with finite values."""
     diverged: bool
-    """Whether its values became infinite or undefined."""
+    """Whether a value became infinite or undefined."""
     balance: float
-    """Relative energy error |T − T₀ − ΣW| at the end over the largest kinetic energy."""
+    """Energy error |T − T₀ − ΣW| at the end, divided by the largest kinetic energy."""
 
 
 class Window(NamedTuple):
@@ -72,13 +72,14 @@ def trial(subject: Subject, case: Case, window: Window, parts: int, deadline: fl
     subject
         The subject.
     case
-        Case to run; a thermostat whose random numbers depend on the step is left out.
+        Case to run, without a thermostat whose random numbers depend on the step.
     window
         Start and length of the run.
     parts
-        Steps of a fixed-step rule between two comparison times, or held windows of noise for the others.
+        Number of steps between two comparison times for an integrator with fixed steps. For others, the number of
+        windows in which noise is held constant.
     deadline
-        Time of interruption, by ``time.perf_counter``.
+        Time at which the run is interrupted, by ``time.perf_counter``.
     """
     interval, moments = window.length / window.moments, window.moments
     fixed = isinstance(case.integrator, FIXED)
@@ -125,7 +126,7 @@ def trial(subject: Subject, case: Case, window: Window, parts: int, deadline: fl
 
 
 def _needs_bath(case: Case) -> bool:
-    """Whether the rule requires the thermostat."""
+    """Return whether the integrator of a case requires its thermostat."""
     return str(case.integrator.rule) == "ermak-mccammon"
 
 
@@ -148,10 +149,10 @@ class Apartness(NamedTuple):
 
 
 def error_between(subject: Subject, path: Path, truth: Path, duration: float) -> Apartness:
-    """Distance of a path from a true one: the largest mean error of the watched motions.
+    """Return the distance of a path from the true path: the largest mean error of the watched motions.
 
-    The error at a time is the smallest shift in time, relative to a duration, and in position, relative to the range,
-    that puts the point on the true path (:mod:`articulon.fidelity.paths`).
+    The error at a time is the smallest shift that moves the point onto the true path: the sum of a shift in time,
+    relative to ``duration``, and a shift in position, relative to the range (:mod:`articulon.fidelity.paths`).
 
     If the paths cover different times, their common part is compared.
     """
@@ -164,7 +165,7 @@ def error_between(subject: Subject, path: Path, truth: Path, duration: float) ->
     scale = scales(groups, reach)
     offset = offsets(groups, path, truth)
     off = np.array([np.sqrt((offset[:, g.start : g.end] ** 2).sum(axis=1)).mean() for g in groups])
-    # Motions below a thousandth of the largest of their kind are not observed.
+    # Motions smaller than a thousandth of the largest motion of their kind are ignored.
     watched = np.isin(np.arange(len(groups)), subject.watched)
     angular = np.array([g.angular for g in groups])
     seen = np.zeros(len(groups), dtype=bool)
@@ -184,7 +185,8 @@ def error_between(subject: Subject, path: Path, truth: Path, duration: float) ->
 
 
 def noise_parts(subject: Subject, interval: float, longest: float) -> int:
-    """Smallest power of two of held windows of noise in an interval that are no longer than a given time [time]."""
+    """Return the number of windows into which an interval is divided to hold noise constant: the smallest power of two
+    for which a window is not longer than ``longest`` [time]."""
     if brownian_of(subject.model) is None:
         return 1
     count = 1

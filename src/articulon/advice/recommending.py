@@ -1,5 +1,5 @@
-"""The recommended option: the cheapest that is trusted; among options of about equal cost, the one with the fewest
-approximations."""
+"""Choice of the recommended option: the cheapest trusted option, or, among options of about equal cost, the one with
+the fewest approximations."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from articulon.report.readable_numbers import number, percent, suited
 from articulon.units import UnitSystem
 
 SAME = 1.0
-"""Difference of wall times that does not matter to the user [s]."""
+"""Difference of wall times below which two options count as equally fast [s]."""
 SEEN = 1e-2
-"""Fraction of a run from which the duration of inertia may be visible."""
+"""Relaxation time, as a fraction of the run, above which effects of inertia may be visible."""
 TIE = 1.25
-"""Ratio of costs that counts as equal, because later parts of a run differ from the probe as much."""
+"""Ratio up to which two costs count as equal, because the cost of later parts of a run may differ from that of the
+probe by this much."""
 
 
 def chosen(options: Sequence[Option]) -> Option | None:
-    """Option to recommend; None if none has been measured.
+    """Return the option to recommend; None if no option has been measured.
 
-    If none is trusted, it is the one with the smallest known error.
+    If no option is trusted, it is the option with the smallest known error.
     """
     measured = [option for option in options if option.measured]
     trusted = [option for option in measured if option.trust.verdict == "trusted"]
@@ -37,12 +38,13 @@ def chosen(options: Sequence[Option]) -> Option | None:
 
 
 def _seconds(option: Option) -> float:
-    """Wall time on an otherwise idle machine; the time used by other programs is not a cost of the option."""
+    """Return the wall time that an option would take on an otherwise idle machine [s]. Time used by other programs
+    during the measurement is subtracted."""
     return math.inf if option.seconds is None else option.seconds * min(option.busy, 1.0)
 
 
 def reason_of(best: Option, options: Sequence[Option], scales: CaseTimeScales, units: UnitSystem) -> str:
-    """Physical reason for the recommendation, as the second half of a sentence."""
+    """Return the physical reason for the recommendation, as the second half of a sentence."""
 
     def told(time: float) -> str:
         return suited(units, "time", time).text(time, 3).replace("\u00a0", " ")

@@ -1,4 +1,4 @@
-"""Verdict on a scaled run from a part of it that is long enough to show its lag."""
+"""Verdict on a scaled run from a first part that is long enough to show its lag."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ def judged_probe(
     whole: float,
     seconds: float,
 ) -> tuple[str, float | None, float, str]:
-    """Verdict on a scaled run of a part of a case, the resulting error of the whole run, the fraction of the run, and
-    an explanation.
+    """Run the first part of a scaled case, and judge it.
+
+    Returns the verdict on this part, the error that follows for the whole run, the length of the part as a fraction of
+    the run, and an explanation.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""Search for the longest step of a rule for which halving changes the observed motion by less than a tolerance.
+"""Search for the longest step for which halving the step changes the observed motion by less than a tolerance.
 
-Two runs with one noise path, with steps h and h/2, differ by 1 − 2⁻ᵖ times the error of the longer steps at order p.
-They start from the initial state of the run and, if the motion without inertia is known, from a later state. With noise
-a coarser bound applies to paths, and the accuracy of means is set by the angle by which thermal motion rotates the
-lightest body in a step.
+For an integrator of order p, two runs with the same noise and with steps h and h/2 differ by 1 − 2⁻ᵖ times the error of
+the longer steps. The runs start from the initial state and, if the motion without inertia is known, also from a later
+state. With noise, paths need only satisfy a looser bound; the accuracy of means is then controlled by the angle through
+which thermal motion rotates the lightest body in a step.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from articulon.model import Model
 STEPS = 64
 """Minimum number of steps of a trial."""
 NOISY = 0.2
-"""Allowed error of a path with noise, where rules are accurate in means and not path by path."""
+"""Allowed error of a path with noise, because integrators are then accurate in means rather than along single paths."""
 SECOND = 4.0 / 3.0
-"""Error of a rule of order 2 over the change by halving its step."""
+"""Ratio of the error of an integrator of order 2 to the change caused by halving its step."""
 HALVINGS = 20
 AFFORDABLE = 1e5
-"""Number of steps of a whole run up to which all of it is tried, because later parts may fail."""
+"""Maximum number of steps of a run that is tried as a whole. A longer run is not tried to its end, where steps may
+fail."""
 LOOSENESS = 30.0
 """Factor by which tolerances are tightened to estimate their error."""
 
@@ -35,7 +36,8 @@ class Settled(NamedTuple):
     """Result of a search."""
 
     step: float | None
-    """Length of the step [time], the shortest one tried if none is within the tolerance; None if all diverge."""
+    """Length of the step [time]. It is the shortest step tried if none is within the tolerance, and None if all
+    diverge."""
     error: float | None
     """Error relative to the observed motion; None if unknown."""
     what: str
@@ -43,7 +45,7 @@ class Settled(NamedTuple):
     window: float
     """Length of the trials [time]."""
     finest: Trial | None
-    """Finest run from the start."""
+    """Run from the initial state with the shortest steps."""
     why: str = ""
     """Reason why no step was found."""
 
@@ -59,14 +61,14 @@ def longest_step(
     deadline: float,
     until: float = 0.0,
 ) -> Settled:
-    """Longest accurate step, an interval divided by a power of two.
+    """Find the longest accurate step among the fractions ``interval``/2ⁿ.
 
     Parameters
     ----------
     subject
         The subject.
     made
-        Returns the case with a given step [time].
+        Function that returns the case with a given step [time].
     bound
         Longest step to try [time].
     interval
@@ -80,7 +82,7 @@ def longest_step(
     deadline
         End of the search, by ``time.perf_counter``.
     until
-        Time up to which all of the run is tried if it has few steps; 0 to omit this [time].
+        Time up to which the whole run is tried if it has few steps [time]; 0 to skip this trial.
     """
     duration = float(subject.case.run.duration)
     step = interval * 2.0 ** -max(0, math.ceil(math.log2(interval / min(bound, interval)) - 1e-9))
@@ -114,8 +116,10 @@ def longest_step(
 def _windows(
     step: float, probe: float, until: float, duration: float, starts: Sequence[Model]
 ) -> Iterator[tuple[float, int, Sequence[Model]]]:
-    """Lengths of trials, numbers of comparison times, and start states: a few steps, the probe, and all of a run with
-    few steps."""
+    """Yield the trials for a step: their lengths, numbers of comparison times, and start states.
+
+    The trials are a few steps, the probe, and the whole run if it has few steps.
+    """
     unit = MOMENTS * step
     most = max(1, math.floor(duration / unit * (1.0 + 1e-9)))
     before = 0.0
@@ -140,7 +144,8 @@ def _halved(
     starts: Sequence[Model],
     deadline: float,
 ) -> Settled:
-    """Change by halving a step that is the given fraction of the time between two comparison times."""
+    """Measure how much halving the step changes the motion. The step is the time between two comparison times divided
+    by ``parts``."""
     step = window.length / window.moments / parts
     worst, what, finest = 0.0, "", None
     for k, model in enumerate(starts):
@@ -166,23 +171,23 @@ def settled_tolerances(
     deadline: float,
     most: int = 4,
 ) -> tuple[float, Settled]:
-    """Loosest tolerances, as a factor on those of a case, whose steps are accurate.
+    """Find the loosest tolerances of a case for which its integrator is accurate, as a factor on the given tolerances.
 
     Parameters
     ----------
     subject, probe, tolerance, starts, deadline
         See :func:`longest_step`.
     made
-        Returns the case with its tolerances times a factor.
+        Function that returns the case with its tolerances multiplied by a factor.
     held
         Longest time for which noise may be held constant [time].
     most
-        Maximum number of times that they are tightened.
+        Maximum number of times that the tolerances are tightened.
 
     Returns
     -------
     tuple
-        Factor, and result of the search: its ``step`` is the mean one.
+        The factor, and the result of the search, whose ``step`` is the mean step.
     """
     factor, allowed = 1.0, NOISY if subject.noisy else tolerance
     parts = noise_parts(subject, probe / MOMENTS, held)

@@ -1,4 +1,4 @@
-"""The subject of advice: a case with the initial state of its run, and the same case with other settings."""
+"""The subject of the advice: a case with the initial state of its run, and variants of it with other settings."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Subject:
     case: Case
     """Case as given."""
     model: Model
-    """Model; its initial state includes energy minimisation and thermal speeds, if the case asks for them."""
+    """Model in its initial state, after energy minimisation and with thermal speeds if the case requests them."""
 
     @classmethod
     def of(cls, case: Case) -> Subject:
-        """Subject of a case; raises CaseError, with the key, if the case cannot run."""
+        """Return the subject for a case; raises CaseError, with the key, if the case cannot run."""
         case.check_code()
         model = case.build_model()
         duration = float(case.run.duration)
@@ -55,16 +55,16 @@ class Subject:
 
     @cached_property
     def groups(self) -> list[Group]:
-        """Groups of speeds that belong together."""
+        """Groups of speeds, one for each motion (see :mod:`articulon.fidelity.paths`)."""
         return groups_of(self.model)
 
     @cached_property
     def watched(self) -> list[int]:
-        """Motions that show whether steps are accurate: all, or with noise the translations of bodies that carry
-        others.
+        """Indices of the groups that show whether steps are accurate: all, or, with noise, the translations of bodies
+        that carry others.
 
-        Motions that noise rotates at random diverge on any two paths and are accurate only in means; heavy bodies
-        average over the noise.
+        Light bodies that noise rotates at random follow different paths for any two steps, and only their means are
+        accurate. Heavy bodies average over the noise.
         """
         if not self.noisy:
             return list(range(len(self.groups)))
@@ -107,16 +107,16 @@ class Subject:
         return self.case.thermostat is not None and not self.case.thermostat.deterministic
 
     def changed(self, changes: Mapping[str, Any]) -> Case:
-        """The case with changes by dotted key, starting from the state of the subject."""
+        """Return the case with changes, given by dotted key, that starts from the state of the subject."""
         case = self.case.with_overrides(changes) if changes else self.case
         return self.from_start(case)
 
     def from_start(self, case: Case) -> Case:
-        """A case with the state of the subject as its start."""
+        """Return a case that starts from the state of the subject."""
         return replace(case, run=case.run.model_copy(update={"minimise": False, "speeds": "given"}))
 
     def refusal(self, case: Case) -> str:
-        """Reason why the table of compatible features refuses a case; empty if it does not."""
+        """Return why the features of a case are incompatible; empty if they are compatible."""
         adapts = case.adaptive is not None and case.adaptive.on
         combination = Combination(
             self.model,

@@ -1,5 +1,5 @@
-"""Changes of a case for each option, and reasons why an option is missing: first incompatible features, then physical
-reasons."""
+"""Changes of a case that select each option, and reasons why an option is not available: incompatible features first,
+then reasons of physics."""
 
 from __future__ import annotations
 
@@ -18,49 +18,49 @@ from articulon.integrate.integrators import Controlled
 from articulon.thermostats.base import OVERDAMPS
 
 LONG = 2000.0
-"""Number of shortest vibrations in a run from which symplectic steps are chosen for conservative forces: their energy
-does not drift, while that of other rules drifts in proportion to the time."""
+"""Length of a run with conservative forces, in times 1/ω of the fastest vibration, above which a symplectic integrator
+is chosen. Its energy does not drift, while that of other integrators drifts in proportion to the time."""
 OF_PARTICLES = "ermak-mccammon"
-"""Rule without inertia for free particles with friction from a thermostat."""
+"""Integrator without inertia for free particles with friction from a thermostat."""
 PLACEHOLDER = 1e-3
-"""Fraction of the time between frames used as a step that is not known yet."""
+"""Placeholder for a step that is not known yet, as a fraction of the time between frames."""
 
 
 class Way(NamedTuple):
     """An option before anything is measured."""
 
     name: str
-    """See :data:`articulon.advice.advised_options.NAMES`."""
+    """Name of the option, one of :data:`articulon.advice.advised_options.NAMES`."""
     changes: Mapping[str, Any]
-    """Changes of the case, without the step."""
+    """Changes of the case that select the option, without the step."""
     case: Case | None
     """Case with these changes, from the state of the subject, with a placeholder step."""
     why_not: str = ""
-    """Reason why there is no such option."""
+    """Reason why the option is not available."""
 
     @property
     def rule(self) -> str:
-        """Name of the rule; the requested one if it is refused."""
+        """Name of the integrator; if the option is not available, the requested integrator."""
         return str(self.changes.get("integrator.rule", "") if self.case is None else self.case.integrator.rule)
 
     @property
     def refused(self) -> Option:
-        """Option marked as not feasible."""
+        """Return the option, marked as not feasible."""
         return Option(self.name, False, self.why_not, self.rule, changes=self.changes)
 
     @property
     def equal_steps(self) -> bool:
-        """Whether the rule takes steps of a given length."""
+        """Whether the integrator takes steps of a given length."""
         assert self.case is not None
         return isinstance(self.case.integrator, FIXED) or getattr(self.case.integrator, "step", None) is not None
 
     def with_step(self, step: float) -> Case:
-        """The case with a given step [time]."""
+        """Return the case with a given step [time]."""
         assert self.case is not None
         return replace(self.case, integrator=self.case.integrator.model_copy(update={"step": step}))
 
     def tighter(self, factor: float) -> Case:
-        """The case with its tolerances times a factor."""
+        """Return the case with its tolerances multiplied by a factor."""
         assert self.case is not None
         if factor == 1.0:
             return self.case
@@ -73,7 +73,8 @@ class Way(NamedTuple):
 
 
 def _times(tolerance: Any, factor: float) -> Any:
-    """A tolerance, or one for each kind of variable, times a factor, limited by rounding."""
+    """Multiply a tolerance, or one for each kind of variable, by a factor. The result is at least of the size of
+    rounding errors."""
     if isinstance(tolerance, int | float):
         return max(float(tolerance) * factor, 3e-14) if tolerance else tolerance
     found = {k: v if v is None else max(float(v) * factor, 3e-14) for k, v in tolerance.model_dump().items()}
@@ -81,7 +82,7 @@ def _times(tolerance: Any, factor: float) -> Any:
 
 
 def unscaled(case: Case) -> dict[str, Any]:
-    """Changes that make a case unscaled, with everything active."""
+    """Return the changes that remove scaling and locking from a case."""
     changes: dict[str, Any] = {}
     if case.scaling.scales:
         changes["scaling.policy"] = "none"
@@ -91,7 +92,7 @@ def unscaled(case: Case) -> dict[str, Any]:
 
 
 def of_rule(subject: Subject, rule: str) -> dict[str, Any]:
-    """Changes that select a rule; settings of the rule in the case are kept."""
+    """Return the changes that select an integrator; its settings in the case are kept."""
     own, changes = subject.case.integrator, unscaled(subject.case)
     if str(own.rule) == rule:
         return changes
@@ -102,11 +103,11 @@ def of_rule(subject: Subject, rule: str) -> dict[str, Any]:
 
 
 _CONTROLLED = ("kutta-merson", "dormand-prince", "runge-kutta-fehlberg")
-"""Explicit rules that choose their own steps."""
+"""Explicit integrators that choose their steps by an error estimate."""
 
 
 def way(subject: Subject, name: str, changes: Mapping[str, Any]) -> Way:
-    """An option from its changes, with the reason if the features are incompatible."""
+    """Return the option with the given changes, and with the reason if its features are incompatible."""
     try:
         case = subject.changed(changes)
     except ArticulonError as error:
@@ -116,12 +117,12 @@ def way(subject: Subject, name: str, changes: Mapping[str, Any]) -> Way:
 
 
 def _plain(message: str, subject: Subject) -> str:
-    """First line of an error, without the file."""
+    """Return the first line of an error message, without the name of the file."""
     return message.splitlines()[0].removeprefix(f"{subject.case.source}: ").removesuffix(" (set by an override)")
 
 
 def explicit_rules(subject: Subject, scales: CaseTimeScales) -> list[str]:
-    """Explicit rules in the order of trial."""
+    """Return the explicit integrators in the order in which they are tried."""
     own = subject.case.integrator
     if subject.touches or subject.particles:
         return ["velocity-verlet", "kutta-merson"]
@@ -134,19 +135,19 @@ def explicit_rules(subject: Subject, scales: CaseTimeScales) -> list[str]:
 
 
 def explicit(subject: Subject, scales: CaseTimeScales) -> Way:
-    """Unscaled option with an explicit rule: velocity Verlet for contacts, particles, or long runs under conservative
-    forces; otherwise a rule that chooses its steps by their error."""
+    """Return the unscaled option with an explicit integrator: velocity Verlet for contacts, particles, or long runs
+    under conservative forces; otherwise an integrator that chooses its steps by their error."""
     ways = [way(subject, "explicit", of_rule(subject, rule)) for rule in explicit_rules(subject, scales)]
     return next((one for one in ways if one.case is not None), ways[0])
 
 
 def friction_implicit(subject: Subject) -> Way:
-    """Unscaled option with implicit friction."""
+    """Return the unscaled option with implicit friction."""
     return way(subject, "friction-implicit", of_rule(subject, "friction-implicit"))
 
 
 def overdamped(subject: Subject) -> Way:
-    """Option without inertia."""
+    """Return the option without inertia."""
     thermostat = subject.case.thermostat
     if subject.particles and thermostat is not None and thermostat.way == OVERDAMPS:
         return way(subject, "overdamped", of_rule(subject, OF_PARTICLES))
@@ -158,12 +159,13 @@ def overdamped(subject: Subject) -> Way:
 
 
 def scaled(subject: Subject, a2: float) -> Way:
-    """Option with all forces except inertia times one factor, by a rule that chooses its steps."""
+    """Return the option in which all forces except inertia are multiplied by one factor, with an integrator that
+    chooses its steps."""
     own = subject.case.integrator
     rule = str(own.rule) if isinstance(own, Controlled) and isinstance(own, Explicit) else "kutta-merson"
     found = _scaled_by(subject, rule, a2)
     if found.case is None:
-        # An incompatibility with scaling itself is more informative than one with this rule.
+        # If another integrator is refused too, scaling itself is incompatible, and that reason is more informative.
         other = _scaled_by(subject, "velocity-verlet" if subject.touches else "friction-implicit", a2)
         return found if other.case is not None else other
     if subject.drag:
@@ -178,14 +180,14 @@ def scaled(subject: Subject, a2: float) -> Way:
 
 
 def _scaled_by(subject: Subject, rule: str, a2: float) -> Way:
-    """All forces except inertia times one factor, by a given rule."""
+    """Return the option in which all forces except inertia are multiplied by one factor, with a given integrator."""
     changes: dict[str, Any] = of_rule(subject, rule)
     changes.pop("scaling.policy", None)
     return way(subject, "scaled", {**changes, "scaling.policy": "constant", "scaling.a2": a2})
 
 
 def adaptive(subject: Subject) -> Way | None:
-    """Option in which the joints and modes that the case names lock; None if it names none."""
+    """Return the option that locks the joints and modes named in the case; None if it names none."""
     case = subject.case
     if case.adaptive is None:
         return None
@@ -196,7 +198,7 @@ def adaptive(subject: Subject) -> Way | None:
 
 
 def quiet_joints(subject: Subject, reach: Mapping[str, float], tolerance: float, every: float) -> Way:
-    """Option with the joints locked that hardly rotated in the probe.
+    """Return the option in which joints that hardly rotated in the probe are locked.
 
     Parameters
     ----------
@@ -205,8 +207,8 @@ def quiet_joints(subject: Subject, reach: Mapping[str, float], tolerance: float,
     reach
         Rotation of the joint of each body, by the body's name [rad], for joints that can lock alone.
     tolerance
-        Allowed error. A joint that rotates by less [rad] is quiet: the angle is the displacement of the body's far end
-        relative to its size.
+        Allowed error. A joint that rotates by a smaller angle [rad] is locked; the angle is the displacement of the far
+        end of the body relative to its size.
     every
         Time between decisions [time].
     """

@@ -1,10 +1,10 @@
-"""The path determined by forces and drag without inertia, and the delay of a scaled run along it.
+"""Motion of a case without inertia, in which drag balances all other forces, and the delay of a scaled run along it.
 
-Joints are free, and the delay follows from the linear response along the path (``slow_motion.py``). For models with
-loops, flexible bodies, joints without drag or very many joints, each floating tree moves as one rigid body instead,
-x' = G(x)/Σβ, with G the net force on it without drag and noise; its joints keep their initial coordinates. Scaled by a2
-it is then late by (τ/a2 − τ)/(1 + λτ/a2) for the start from rest and by ∫ (τ/a2 − τ) λ/(1 + λτ/a2) dt on the path, with
-λ = |dG/dt|/|G|: every change of the force counts as a delay.
+Normally all joints move, and the delay follows from the linear response along the path (``slow_motion.py``). For models
+with loops, flexible bodies, joints without drag or very many joints, all joints keep their initial coordinates, and
+each floating tree moves as one rigid body: x' = G(x)/Σβ, where G is the net force on the tree without drag and noise. A
+run scaled by a2 is then delayed by (τ/a2 − τ)/(1 + λτ/a2) because it starts from rest, and by ∫ (τ/a2 − τ) λ/(1 +
+λτ/a2) dt along the path, with λ = |dG/dt|/|G|. Every change of the force counts as a delay.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from articulon.scaling.error_controlled import LARGEST, allowed_lag
 from articulon.simulation.observers import evaluate
 
 CHANGE = 0.02
-"""Relative change of the net force in a step."""
+"""Relative change of the net force for which the length of a step is chosen."""
 STEPS = 4000
 LEAST = 1e-8
-"""Smallest factor that is considered."""
+"""Smallest scaling factor that the search considers."""
 
 
 @dataclass(frozen=True)
 class Approach:
-    """Motion without inertia, at times along it."""
+    """Motion of a case without inertia, sampled at times from its start to its end."""
 
     times: np.ndarray
     """Times [time], shape (n,)."""
     rates: np.ndarray
-    """Rate λ of the tree with the largest λτ, between the times [1/time], shape (n − 1,)."""
+    """Rate λ between successive times, of the tree with the largest λτ [1/time], shape (n − 1,)."""
     relaxation: float
     """Relaxation time τ of the slowest moving tree [time]."""
     arrives: bool
-    """Whether it ends by the stop condition of the case, and not by its duration or the number of steps."""
+    """Whether the motion ends at the stop condition of the case, and not at its duration or maximum number of steps."""
     motion: SlowMotion | None = None
-    """Motion of all joints, if they are free."""
+    """Motion of all joints; None if joints keep their initial coordinates."""
 
     @property
     def duration(self) -> float:
@@ -51,8 +51,11 @@ class Approach:
         return float(self.times[-1])
 
     def delay(self, a2: float, until: float | None = None) -> float:
-        """Delay of the slowest tree under a constant factor, at the position reached at a given time, by default the
-        end [time]."""
+        """Return the delay of the slowest tree under a constant factor a2 [time].
+
+        The delay is taken at the position that the motion without inertia has at the time ``until``, by default at its
+        end.
+        """
         if self.motion is not None:
             return self.motion.arrival(a2, until)
         slower = self.relaxation / a2 - self.relaxation
@@ -61,7 +64,7 @@ class Approach:
         return float(slower * (1.0 / (1.0 + lags[0]) + (weights * self.rates / (1.0 + lags)).sum()))
 
     def inertia(self) -> float:
-        """Largest delay of an unscaled run by inertia, to first order [time]."""
+        """Return the largest delay that inertia causes in an unscaled run, to first order [time]."""
         if self.motion is not None:
             return self.motion.inertia()
         lags = self.rates * self.relaxation
@@ -69,8 +72,12 @@ class Approach:
         return float(self.relaxation * (1.0 / (1.0 + lags[0]) + (weights * self.rates / (1.0 + lags)).sum()))
 
     def worst(self, a2: float) -> tuple[str, float]:
-        """Name of the part with the largest delay or advance under a constant factor, and that delay [time]. For a case
-        with a stop condition it is that of the arrival. The name is empty if joints are kept."""
+        """Return the name of the part with the largest delay or advance under a constant factor a2, and that delay
+        [time].
+
+        For a case with a stop condition, this is the delay of the body that arrives. The name is empty if joints keep
+        their initial coordinates.
+        """
         if self.motion is None:
             return "", self.delay(a2)
         if self.arrives:
@@ -80,21 +87,23 @@ class Approach:
         return name, late[name]
 
     def safe_factor(self, tolerance: float, correction: float = 1.0) -> float:
-        """Smallest constant factor for which the worst delay, times a correction, is at most a fraction ``tolerance``
-        of the whole duration."""
+        """Return the smallest constant factor for which the worst delay, multiplied by ``correction``, is at most the
+        fraction ``tolerance`` of the whole duration."""
 
         def excess(logarithm: float) -> float:
             return correction * abs(self.worst(float(np.exp(logarithm)))[1]) / self.duration - tolerance
 
         low, high = float(np.log(LEAST)), 0.0
-        # The search starts from above, because the first order is valid for small delays only.
+        # The search starts at a factor of 1, because the first-order delay is valid for small delays only.
         while low < high and excess(high - 1.0) <= 0.0:
             high -= 1.0
         return float(np.exp(scipy.optimize.brentq(excess, high - 1.0, high, rtol=1e-5))) if high > low else LEAST
 
     def controlled(self, tolerance: float, minimum: float) -> float:
-        """Mean along the path of the factor that the policy ``error-controlled`` would choose for arrivals, with its
-        target error, without the start."""
+        """Return the mean factor that the policy ``error-controlled`` would choose along the path.
+
+        The policy is assumed to limit the delay at arrival to ``tolerance``; the start from rest is left out.
+        """
         total, late = 0.0, self.relaxation
         for time, step, rate in zip(self.times, np.diff(self.times), self.rates, strict=False):
             lag = self.relaxation * float(rate)
@@ -106,14 +115,14 @@ class Approach:
 
 
 def approach_of(case: Case, keep_joints: bool = False) -> Approach | None:
-    """Motion of a case without inertia; None if no net force moves a floating tree.
+    """Compute the motion of a case without inertia; None if no net force moves a floating tree.
 
     Parameters
     ----------
     case
         The case.
     keep_joints
-        Whether joints keep their initial coordinates; otherwise only if the motion with free joints cannot be computed.
+        Whether all joints keep their initial coordinates. If False, they do so only if their motion cannot be computed.
     """
     model = case.build_model()
     evaluator = Evaluator(model)
@@ -197,7 +206,8 @@ def approach_of(case: Case, keep_joints: bool = False) -> Approach | None:
 
 
 def _of_motion(motion: SlowMotion, relaxations: np.ndarray, firsts: list[int], ends: Ends) -> Approach:
-    """Motion with free joints; the rates are those of the velocities of the floating trees."""
+    """Build the approach from a motion of all joints, with rates λ computed from the velocities of the floating
+    trees."""
     found = np.zeros(motion.times.size - 1)
     for relaxation, first in zip(relaxations.tolist(), firsts, strict=True):
         velocity = motion.speeds[:, first : first + 3]

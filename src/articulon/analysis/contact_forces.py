@@ -9,7 +9,7 @@ from articulon.simulation.results import Run
 
 
 def contacts(run: Run) -> ContactRecords:
-    """The contacts at the end of a run, with their forces, arms, overlaps and tangential displacements.
+    """Return the contacts at the end of a run, with their forces, arms, overlaps and tangential displacements.
 
     Parameters
     ----------

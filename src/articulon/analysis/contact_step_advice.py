@@ -1,4 +1,4 @@
-"""The step that a case with contacts allows, as found by ``articulon analyse`` without a run."""
+"""Estimate of the longest step for a case with contacts: ``articulon analyse`` makes it without a run."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class ContactAnalysis:
     case: Case
     """The case."""
     scales: ContactScales
-    """Time scales of its materials, at the assumed impact speed of the spheres."""
+    """Time scales of the contacts between its materials, at the assumed impact speed of the spheres."""
     step: float | None
-    """Step of the case [time]; None if the rule chooses it."""
+    """Step of the case [time]; None if the integrator chooses its steps."""
     notes: tuple[str, ...]
     """Notes for the user."""
 
@@ -37,7 +37,7 @@ class ContactAnalysis:
 def load_for_analysis(
     name_or_path: str | Path, overrides: Mapping[str, Any] | None = None, *, allow_code: bool = False
 ) -> Case:
-    """Return a case like :func:`articulon.load_case`, also a case with contacts that has no step yet.
+    """Load a case like :func:`articulon.load_case`, but accept a case with contacts that has no step yet.
 
     The integrator of such a case has None as its step, because the step is to be determined.
 
@@ -48,7 +48,7 @@ def load_for_analysis(
     overrides
         Changes of the case by dotted key.
     allow_code
-        Whether functions that the case names may run.
+        Whether Python functions named in the case may be run.
     """
     given = checked_overrides({} if overrides is None else overrides)
     table = table_of(find(name_or_path))
@@ -56,7 +56,7 @@ def load_for_analysis(
     touching = isinstance(forces, list) and any(isinstance(f, dict) and f.get("kind") == "contact" for f in forces)
     if not touching or not isinstance(integrator, dict) or "step" in integrator or "integrator.step" in given:
         return load_case(name_or_path, overrides, allow_code=allow_code)
-    # Any positive duration will do.
+    # The duration does not matter here; any positive value is valid.
     duration = given.get("run.duration", table.get("run", {}).get("duration"))
     given = given if duration is None else {**given, "integrator.step": duration}
     case = load_case(name_or_path, given, allow_code=allow_code)
@@ -64,7 +64,7 @@ def load_for_analysis(
 
 
 def contact_scales(model: Model | Run, speed: float | None = None) -> ContactScales | None:
-    """Time scales of the contacts of a model, or of the model of a run; None if no contacts are possible.
+    """Return the time scales of the contacts of a model, or of a run's model; None if no contacts are possible.
 
     Parameters
     ----------
@@ -84,15 +84,15 @@ def contact_scales(model: Model | Run, speed: float | None = None) -> ContactSca
 
 
 def analyse_contacts(case: Case | Run, speed: float | str | None = None) -> ContactAnalysis:
-    """Determine which step a case with contacts allows.
+    """Determine the longest step that a case with contacts allows.
 
     Parameters
     ----------
     case
         The case, or a run of it.
     speed
-        Assumed impact speed of the spheres [velocity]; by default estimated from the case: its initial speeds, those of
-        walls, and the speed of a fall to the lowest of them under gravity.
+        Assumed impact speed of the spheres [velocity]. By default it is estimated from the initial speeds, the speeds
+        of walls, and the speed of a fall under gravity to the lowest wall.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def _notes(case: Case, law: Contact, scales: ContactScales, step: float | None) 
     allowed = float(law.largest_overlap)
     deep = sorted((pair for pair in scales.pairs if pair.overlap > allowed), key=lambda pair: -pair.overlap)
     for pair in deep[:1]:
-        # Depths scale with E*^(-2/5) by Hertz's law, and with k^(-1/2) by a linear one.
+        # The overlap scales with E*^(-2/5) in Hertz's law, and with k^(-1/2) in a linear law.
         power, modulus = (2.5, "Young's modulus") if pair.modulus else (2.0, "stiffness")
         others = f" ({len(deep) - 1} other pairs are too deep as well)" if len(deep) > 1 else ""
         notes.append(

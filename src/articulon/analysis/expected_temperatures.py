@@ -1,4 +1,4 @@
-"""Temperatures of the speeds and of the positions, and their expected fluctuations."""
+"""Kinetic and configurational temperatures of a run, and their expected fluctuations."""
 
 import math
 from typing import NamedTuple
@@ -30,10 +30,11 @@ class Spread(NamedTuple):
 
 
 def configurational_temperature(run: Run, skip: float = SETTLED) -> Average:
-    """Configurational temperature T with k T = ⟨|∇Φ|²⟩/⟨∇²Φ⟩ [temperature], with the error of a ratio of means.
+    """Return the configurational temperature T, with k T = ⟨|∇Φ|²⟩/⟨∇²Φ⟩ [temperature], and its standard error.
 
-    Φ is the potential energy of all sites, walls included; gradient and Laplacian are over the translations of free
-    bodies (Rugh, Phys. Rev. Lett. 78, 772, 1997; Butler et al., J. Chem. Phys. 109, 6519, 1998).
+    Φ is the potential energy of all sites, including that of walls. Gradient and Laplacian are taken with respect to
+    the translations of free bodies (Rugh, Phys. Rev. Lett. 78, 772, 1997; Butler et al., J. Chem. Phys. 109, 6519,
+    1998).
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ def configurational_temperature(run: Run, skip: float = SETTLED) -> Average:
     Raises
     ------
     ArticulonError
-        If it is undefined; the summary of the run gives the reason.
+        If the temperature is undefined for this run; the summary of the run gives the reason.
     """
     check_run(run)
     if GRADIENT not in run.observables:
@@ -56,7 +57,7 @@ def configurational_temperature(run: Run, skip: float = SETTLED) -> Average:
 
 
 def ratio_of_means(squares: np.ndarray, laplacians: np.ndarray, boltzmann: float) -> Average:
-    """Ratio ⟨|∇Φ|²⟩/(k ⟨∇²Φ⟩) and its standard error, to first order in the errors of the means."""
+    """Return the ratio ⟨|∇Φ|²⟩/(k ⟨∇²Φ⟩) and its standard error, to first order in the errors of the means."""
     ratio = float(squares.mean() / laplacians.mean())
     residual = (squares - ratio * laplacians) / laplacians.mean()
     count = residual.size / statistical_inefficiency(residual)
@@ -65,7 +66,8 @@ def ratio_of_means(squares: np.ndarray, laplacians: np.ndarray, boltzmann: float
 
 
 def temperature_spread(run: Run, skip: float = SETTLED) -> Spread:
-    """Mean and standard deviation of the kinetic temperature, and its canonical standard deviation.
+    """Return the mean and standard deviation of the kinetic temperature, and its standard deviation in the canonical
+    ensemble.
 
     Parameters
     ----------
@@ -80,7 +82,7 @@ def temperature_spread(run: Run, skip: float = SETTLED) -> Spread:
 
 
 def isokinetic_spread(run: Run, derivative_gain: float, mass: float, skip: float = SETTLED) -> float:
-    """Standard deviation of the kinetic temperature under a modified Nosé–Hoover thermostat [temperature].
+    """Predict the standard deviation of the kinetic temperature under a modified Nosé–Hoover thermostat [temperature].
 
     σ_T = T Q σ(q'ᵀΓ / q'ᵀMq')/(kd N k T) holds for free particles if 2 kd N k T/Q is well above the fastest frequency.
 
@@ -109,8 +111,8 @@ def isokinetic_spread(run: Run, derivative_gain: float, mass: float, skip: float
 
 
 def pushes(evaluator: Evaluator, coordinates: np.ndarray, speeds: np.ndarray) -> np.ndarray:
-    """Rates q'ᵀΓ/q'ᵀMq' of the site forces on free particles [1/time], shape (frames,), at coordinates (frames, nq) and
-    speeds (frames, nu)."""
+    """Return q'ᵀΓ/q'ᵀMq' for the site forces on free particles [1/time], shape (frames,), at coordinates (frames, nq)
+    and speeds (frames, nu). This is the power of the forces divided by twice the kinetic energy."""
     model, found = evaluator.model, []
     for q, u in zip(coordinates, speeds, strict=True):
         v = np.asarray(u).reshape(-1, 3)
@@ -120,7 +122,7 @@ def pushes(evaluator: Evaluator, coordinates: np.ndarray, speeds: np.ndarray) ->
 
 
 def degrees_of_freedom(run: Run) -> int:
-    """Degrees of freedom that share the kinetic energy."""
+    """Return the number of degrees of freedom that share the kinetic energy of a run."""
     thermostat = case_of(run).thermostat
     return int(
         run.summary["degrees_of_freedom"] if thermostat is None else thermostat.degrees_of_freedom(model_of(run))

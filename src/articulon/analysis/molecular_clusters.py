@@ -1,4 +1,4 @@
-"""Recurring conformations: clusters of frames, and their central frames as files."""
+"""Clusters of frames with similar conformations, and their central frames as files."""
 
 from pathlib import Path
 
@@ -26,7 +26,8 @@ def clusters(
     frames: int = FRAMES,
     skip: float = 0.0,
 ) -> Clusters:
-    """Clusters of frames by average linkage, the largest first, each with its central frame.
+    """Group the frames of a run into clusters by average linkage; return the largest cluster first, each with its
+    central frame.
 
     Parameters
     ----------
@@ -36,7 +37,8 @@ def clusters(
         Distance of two frames: ``"rmsd"``, the minimum deviation of their backbones after superposition, or
         ``"torsions"``, √⟨2 (1 − cos Δφ)⟩ over φ and ψ, or over all torsions if there is no peptide.
     cutoff
-        Clusters closer than this on average are merged; by default 0.15 nm, or 40° in radians.
+        Mean distance below which two clusters are merged; by default 0.15 nm for ``"rmsd"`` and 40° (in radians) for
+        ``"torsions"``.
     number
         Maximum number of clusters, instead of a cutoff.
     frames
@@ -64,7 +66,7 @@ def clusters(
 
 
 def distances(seen: Conformations, by: Measure) -> np.ndarray:
-    """Distances between all pairs of the frames used, shape (frames, frames)."""
+    """Return the distances between all pairs of frames, shape (frames, frames)."""
     if by == "rmsd":
         return seen.deviations(np.arange(len(seen.frames)))
     found = seen.backbone_torsions
@@ -118,7 +120,7 @@ def write_clusters(run: Run, found: Clusters, folder: str | Path) -> list[Path]:
 
 
 def structure_of(atoms: Atoms, positions: np.ndarray) -> Structure:
-    """Structure of atoms at given positions [nm], for writing."""
+    """Return a structure of the atoms at given positions [nm], which can be written to a file."""
     first = atoms.first.tolist()
     residues = tuple(
         Residue(name, number, insertion, chain, kind, "", start, stop)

@@ -67,7 +67,7 @@ def analyse_molecules(run: Run, reference: Reference | None = None, skip: float 
     reference
         Structure for comparisons, a PDB or mmCIF file or a structure; by default the first frame.
     skip
-        Fraction of frames at the start to omit from means; tables over time include all frames.
+        Fraction of the frames at the start that means leave out; tables over time include all frames.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def analyse_molecules(run: Run, reference: Reference | None = None, skip: float 
 
 
 def _series(seen: Conformations, notes: list[str]) -> dict[str, np.ndarray]:
-    """Quantities over time, by name."""
+    """Return all quantities over time, by name, and add to ``notes`` why some are missing."""
     found = {
         "rmsd": seen.rmsd,
         "radius_of_gyration": seen.radius_of_gyration,
@@ -142,7 +142,8 @@ def _series(seen: Conformations, notes: list[str]) -> dict[str, np.ndarray]:
 
 
 def _residues(seen: Conformations, late: int, notes: list[str]) -> Rows:
-    """Fluctuation of each residue in the late frames, and the fractions of these in a helix or a strand."""
+    """Return a table of residues: the fluctuation of each after the skipped frames, and the fraction of frames in which
+    it is part of a helix or a strand."""
     sub = Conformations(seen.model, seen.all_times, seen.all_q, first=int(seen.frames[late]), most=None)
     names = [sub.atoms.residue_label(r) for r in range(len(sub.atoms.residue_names))]
     columns: dict[str, Any] = {"residue": names, "rmsf": sub.rmsf}

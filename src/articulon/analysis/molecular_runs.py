@@ -1,4 +1,4 @@
-"""Access to the molecules of a run, for the analyses."""
+"""Access of the molecular analyses to the molecules of a run."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from articulon.molecules.structure import Structure
 from articulon.simulation.results import Run
 
 Reference = str | Path | Structure
-"""Reference structure for a run: a file, or a result of ``molecules.read_structure``."""
+"""Reference structure for a run: a file, or a structure that ``molecules.read_structure`` returned."""
 
 
 class Series(NamedTuple):
@@ -30,8 +30,10 @@ class Series(NamedTuple):
 def conformations_of(
     run: Run, where: str, skip: float = 0.0, reference: Reference | None = None, most: int | None = None
 ) -> Conformations:
-    """Conformations of the molecules in the frames of a run; raises ArticulonError for a run without molecules besides
-    water and ions."""
+    """Return the conformations of the molecules in the frames of a run.
+
+    Raises ArticulonError if the run contains no molecules other than water and ions.
+    """
     check_molecular(run, where)
     model = model_of(run)
     assert model.atoms is not None
@@ -43,7 +45,7 @@ def conformations_of(
 
 
 def check_molecular(run: Run, where: str) -> None:
-    """Raises ArticulonError for anything but a run, and for a run without molecules besides water and ions."""
+    """Raise ArticulonError if the argument is not a run, or if it contains no molecules other than water and ions."""
     check_run(run)
     atoms = model_of(run).atoms
     if atoms is None:
@@ -55,5 +57,5 @@ def check_molecular(run: Run, where: str) -> None:
 
 
 def needs_mdanalysis(where: str) -> ArticulonError:
-    """Error for an analysis that needs MDAnalysis."""
+    """Return the error for an analysis that needs MDAnalysis, if MDAnalysis is not installed."""
     return ArticulonError(f"{where} needs MDAnalysis: pip install 'articulon[analysis]'")

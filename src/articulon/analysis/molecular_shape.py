@@ -20,8 +20,8 @@ class Fluctuations(NamedTuple):
     labels: tuple[str, ...]
     """Chain, name and number of each residue."""
     values: np.ndarray
-    """Fluctuation √⟨|x − ⟨x⟩|²⟩ of CA or C4', or its root mean square over the heavy atoms of residues without them
-    [length], shape (residues,)."""
+    """Fluctuation √⟨|x − ⟨x⟩|²⟩ of the atom CA or C4' of each residue [length], shape (residues,). For a residue
+    without these atoms it is the root mean square over the fluctuations of its heavy atoms."""
     atom_labels: tuple[str, ...]
     """Chain, residue and name of each atom."""
     atom_values: np.ndarray
@@ -29,7 +29,7 @@ class Fluctuations(NamedTuple):
 
 
 def rmsd(run: Run, reference: Reference | None = None, skip: float = 0.0) -> Series:
-    """Root mean square deviation of the backbone [length] over time, after superposition.
+    """Return the root mean square deviation of the backbone from a reference over time [length], after superposition.
 
     The backbone is N, CA, C and O of peptides and their caps, and P, O5', C5', C4', C3' and O3' of nucleotides; for
     molecules without a backbone, all heavy atoms are used. All atoms have equal weights.
@@ -56,8 +56,9 @@ def rmsd(run: Run, reference: Reference | None = None, skip: float = 0.0) -> Ser
 
 
 def rmsf(run: Run, skip: float = SETTLED) -> Fluctuations:
-    """Root mean square fluctuation of residues and atoms about their mean positions [length], after superposition of
-    the backbone onto its mean. Arguments and errors are those of :func:`rmsd`.
+    """Return the root mean square fluctuations of residues and atoms about their mean positions [length].
+
+    The frames are first superposed by the backbone onto its mean structure. Raises the same errors as :func:`rmsd`.
 
     Parameters
     ----------
@@ -73,8 +74,9 @@ def rmsf(run: Run, skip: float = SETTLED) -> Fluctuations:
 
 
 def radius_of_gyration(run: Run, skip: float = 0.0) -> Series:
-    """Radius of gyration √(Σ m |x − x_c|²/Σ m) of all molecules except water and ions [length], over time. Arguments
-    and errors are those of :func:`rmsd`.
+    """Return the radius of gyration √(Σ m |x − x_c|²/Σ m) of all molecules except water and ions over time [length].
+
+    Raises the same errors as :func:`rmsd`.
 
     Parameters
     ----------
@@ -88,8 +90,10 @@ def radius_of_gyration(run: Run, skip: float = 0.0) -> Series:
 
 
 def end_to_end_distance(run: Run, skip: float = 0.0) -> Series:
-    """Distance between CA or C4' of the first and the last residue of the longest chain [length], over time. Arguments
-    are those of :func:`rmsd`; also raises ArticulonError if there is no chain of two residues.
+    """Return the end-to-end distance of the longest chain over time [length].
+
+    It is the distance between the atoms CA (or C4') of the first and the last residue. Raises the errors of
+    :func:`rmsd`, and ArticulonError if there is no chain of two residues.
 
     Parameters
     ----------
@@ -105,12 +109,12 @@ def end_to_end_distance(run: Run, skip: float = 0.0) -> Series:
 
 
 def native_contacts(run: Run, reference: Reference | None = None, skip: float = 0.0) -> NativeContacts:
-    """Fraction Q of the contacts of a reference structure that are formed, over time.
+    """Return the fraction Q of native contacts, those of a reference structure, over time.
 
     Contacts are pairs of heavy atoms within 0.45 nm of each other in the reference, from residues more than three apart
-    or from different molecules. Each counts 1/(1 + exp(β (r − λ r₀))) with β = 50/nm and λ = 1.8 (Best, Hummer and
-    Eaton, Proc. Natl. Acad. Sci. USA 110, 17874, 2013). Arguments are those of :func:`rmsd`; also raises ArticulonError
-    for a reference without contacts.
+    or from different molecules. A contact of distance r, which is r₀ in the reference, counts as 1/(1 + exp(β (r − λ
+    r₀))) with β = 50/nm and λ = 1.8 (Best, Hummer and Eaton, Proc. Natl. Acad. Sci. USA 110, 17874, 2013). Raises the
+    errors of :func:`rmsd`, and ArticulonError for a reference without contacts.
 
     Parameters
     ----------
@@ -128,9 +132,10 @@ def native_contacts(run: Run, reference: Reference | None = None, skip: float = 
 
 
 def secondary_structure(run: Run, skip: float = 0.0) -> SecondaryStructure:
-    """Helices, strands and loops of each residue over time, by DSSP (Kabsch and Sander, Biopolymers 22, 2577, 1983) in
-    ``MDAnalysis.analysis.dssp``. Arguments are those of :func:`rmsd`; also raises ArticulonError if MDAnalysis or a
-    peptide is missing.
+    """Return the secondary structure of each residue over time: helix, strand or loop.
+
+    ``MDAnalysis.analysis.dssp`` assigns it by DSSP (Kabsch and Sander, Biopolymers 22, 2577, 1983). Raises the errors
+    of :func:`rmsd`, and ArticulonError if MDAnalysis is not installed or there is no peptide.
 
     Parameters
     ----------
@@ -150,11 +155,11 @@ def secondary_structure(run: Run, skip: float = 0.0) -> SecondaryStructure:
 
 
 def hydrogen_bonds(run: Run, skip: float = 0.0) -> HydrogenBonds:
-    """Hydrogen bonds within and between molecules, without water and ions, over time.
+    """Return the hydrogen bonds within and between molecules over time, without those of water and ions.
 
     A bond exists if the acceptor is within 0.35 nm of the donor and the angle at the hydrogen is at least 150°;
-    ``MDAnalysis.analysis.hydrogenbonds`` finds them. Arguments are those of :func:`rmsd`; also raises ArticulonError if
-    MDAnalysis is missing.
+    ``MDAnalysis.analysis.hydrogenbonds`` finds them. Raises the errors of :func:`rmsd`, and ArticulonError if
+    MDAnalysis is not installed.
 
     Parameters
     ----------
@@ -170,9 +175,9 @@ def hydrogen_bonds(run: Run, skip: float = 0.0) -> HydrogenBonds:
 
 
 def universe(run: Run, skip: float = 0.0) -> Any:
-    """The molecules of a run, without water and ions, as an in-memory ``MDAnalysis.Universe`` for further analyses;
-    lengths are in ångströms. Arguments are those of :func:`rmsd`; also raises ArticulonError if MDAnalysis is
-    missing.
+    """Return the molecules of a run, without water and ions, as an ``MDAnalysis.Universe`` in memory.
+
+    Its lengths are in ångströms. Raises the errors of :func:`rmsd`, and ArticulonError if MDAnalysis is not installed.
 
     Parameters
     ----------

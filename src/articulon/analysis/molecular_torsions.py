@@ -38,7 +38,8 @@ class MeanTemperature(NamedTuple):
 
 
 def backbone_torsions(run: Run, skip: float = 0.0) -> BackboneTorsions:
-    """φ and ψ of every residue over time [rad], and the class of each: general, glycine, proline or pre-proline.
+    """Return φ and ψ of every residue over time [rad], and the class of each residue: general, glycine, proline or
+    pre-proline.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def ramachandran(
     temperature: float | None = None,
     skip: float = SETTLED,
 ) -> TorsionMap:
-    """Free energy −kT ln p of φ and ψ, with errors from blocks of the run.
+    """Return the free energy −kT ln p as a function of φ and ψ, with errors from blocks of the run.
 
     Parameters
     ----------
@@ -78,7 +79,8 @@ def ramachandran(
     blocks
         Number of blocks of the run, whose scatter gives the errors.
     temperature
-        Temperature T [temperature]; by default that of the thermostat or of the medium, otherwise the mean kinetic one.
+        Temperature T [temperature]. By default it is that of the thermostat or of the medium; without either, it is the
+        mean kinetic temperature.
     skip
         Fraction of frames to omit at the start.
 
@@ -107,12 +109,12 @@ def ramachandran(
 
 
 def torsion_correlation(run: Run, skip: float = SETTLED) -> TorsionMemory:
-    """Autocorrelation of e^{inφ} of every torsion that is a moving coordinate, with integrated correlation times and
-    effective sample sizes.
+    """Return the autocorrelation of e^{inφ} of every moving torsion, with integrated correlation times and effective
+    sample sizes.
 
-    The torsions are the coordinates themselves. The symmetry number n is 3 for methyl and ammonium groups, 2 for
-    carboxylates and the rings of Phe and Tyr, and 1 for all others. Arguments are those of :func:`backbone_torsions`;
-    also raises ArticulonError if no torsion moves, there are fewer than three frames, or these are not equally spaced.
+    The torsions are joint coordinates of the model. The symmetry number n is 3 for methyl and ammonium groups, 2 for
+    carboxylates and the rings of Phe and Tyr, and 1 for all others. Raises the errors of :func:`backbone_torsions`, and
+    ArticulonError if no torsion moves, there are fewer than three frames, or the frames are not equally spaced.
 
     Parameters
     ----------
@@ -137,8 +139,8 @@ def torsion_correlation(run: Run, skip: float = SETTLED) -> TorsionMemory:
 
 
 def mean_temperature(run: Run, skip: float = SETTLED) -> MeanTemperature:
-    """Mean kinetic temperature with its standard error, its degrees of freedom, and its measured and canonical standard
-    deviations. Arguments are those of :func:`backbone_torsions`.
+    """Return the mean kinetic temperature with its standard error, the number of degrees of freedom, and the measured
+    and canonical standard deviations.
 
     Parameters
     ----------
@@ -168,8 +170,8 @@ def _temperature(run: Run, given: float | None) -> float:
 
 
 def temperature_of(run: Run) -> float:
-    """Temperature that a run samples [temperature]: the target of its thermostat or medium, otherwise the mean kinetic
-    one."""
+    """Return the temperature that a run samples [temperature]: that of its thermostat or medium, or, without either,
+    the mean kinetic temperature."""
     from articulon.forces.brownian import brownian_of
 
     case_of(run)

@@ -35,16 +35,16 @@ def radial_distribution(
     bins: int = 100,
     skip: float = SETTLED,
 ) -> RadialDistribution:
-    """Mean radial distribution function of the particles of a run in a periodic box.
+    """Return the mean radial distribution function of the particles of a run in a periodic box.
 
     Parameters
     ----------
     run
-        A run of free particles in a box that is periodic in all directions; otherwise there is no mean density.
+        A run of free particles. Its box must be periodic in all directions, because a mean density exists only then.
     kinds
         Kind of the central particles, and kind of their neighbours; by default all particles.
     cutoff
-        Largest distance [length]; by default 0.49 of the smallest distance between opposite faces.
+        Largest distance [length]; by default 0.49 times the smallest distance between opposite faces of the box.
     bins
         Number of bins.
     skip
@@ -88,9 +88,12 @@ def distribution_in_box(
     bins: int,
     edges: np.ndarray | None = None,
 ) -> RadialDistribution:
-    """Mean radial distribution of particles ``around`` those in the ``middle``, both given as column indices of
-    positions (frames, particles, 3), up to a distance less than half of a periodic box [length]. The edges of the box
-    (frames, 3, 3) are by default those of ``box``. Raises ImportError if freud is missing."""
+    """Return the mean radial distribution of the particles ``around`` the particles ``middle``.
+
+    Both are indices of particles in ``positions``, shape (frames, particles, 3). ``reach`` is the largest distance
+    [length] and must be less than half of the periodic box. ``edges`` are the edges of the box in each frame, shape
+    (frames, 3, 3), by default those of ``box``. Raises ImportError if freud is not installed.
+    """
     import freud
 
     rdf = freud.density.RDF(bins=bins, r_max=reach)
@@ -100,11 +103,11 @@ def distribution_in_box(
     for k, one in enumerate(positions):
         vectors = box.vectors if edges is None else edges[k]
         (lx, ly, lz), (xy, xz, yz) = np.diag(vectors), (vectors[1, 0], vectors[2, 0], vectors[2, 1])
-        # freud takes HOOMD's tilts, which are relative to the length along which they tilt.
+        # freud takes HOOMD's tilt factors xy and xz, which are divided by the lengths of the box along y and z.
         cell = freud.box.Box(lx, ly, lz, xy / ly, xz / lz, yz / lz)
         centred = cell.wrap(one - origin - 0.5 * vectors.sum(axis=0))
         query = {"mode": "ball", "r_max": reach, "exclude_ii": same}
-        # One frame at a time, because each is relative to the density of its own box.
+        # One call per frame, because g is relative to the density of particles in the box of that frame.
         rdf.compute((cell, centred[around]), query_points=centred[middle], neighbors=query)
         found += rdf.rdf
         counts += rdf.bin_counts
@@ -113,7 +116,8 @@ def distribution_in_box(
 
 
 def _bodies_of_kind(model: Model, kind: str | None) -> np.ndarray:
-    """Bodies with a site of a kind, or with any site; raises ArticulonError for a kind that does not exist."""
+    """Return the bodies with a site of the given kind, or with any site if ``kind`` is None; raises ArticulonError for
+    a kind that does not exist."""
     sites = model.sites
     if kind is None:
         return np.unique(sites.body[sites.body >= 0])

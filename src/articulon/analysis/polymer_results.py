@@ -70,13 +70,13 @@ def polymer_analysis(
     chains
         Beads of each chain.
     boxes
-        Edges of a periodic box in each frame [length], shape (frames, 3) or (frames, 3, 3); None in open space.
+        Edges of a periodic box in each frame [length], shape (frames, 3) or (frames, 3, 3); None without a box.
     masses
         Masses of the beads, shape (beads,); by default equal.
     skip
         Fraction of frames at the start to omit from means; the table over time includes all frames.
     unwrapped
-        Whether positions are known to be unwrapped, as those of a run are.
+        Whether positions are known to be unwrapped, which is true of positions from a run.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def polymer_analysis(
 
 
 def analyse_polymers(run: Run, skip: float = SETTLED) -> PolymerAnalysis:
-    """The statistics of the polymer chains of a run: size, structure, motion and relaxation, each with its error.
+    """Compute the statistics of the polymer chains of a run: size, structure, motion and relaxation, with their errors.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def analyse_polymers(run: Run, skip: float = SETTLED) -> PolymerAnalysis:
     Raises
     ------
     ArticulonError
-        For a run without chains, or too short for any statistics.
+        If the run has no chains, or is too short for any statistics.
     """
     check_run(run)
     given = chain_frames(model_of(run), run.times, run.q, run.observables.get("volume"))
@@ -124,7 +124,7 @@ def analyse_polymers(run: Run, skip: float = SETTLED) -> PolymerAnalysis:
 
 
 def tables_of(found: ChainStatistics) -> dict[str, Rows]:
-    """Curves of the statistics as tables, as far as available."""
+    """Return the available curves of the statistics as tables, by name."""
     size = {"time": found.times}
     if found.end_to_end_series is not None:
         size["mean_square_end_to_end_distance"] = found.end_to_end_series
@@ -179,5 +179,5 @@ def tables_of(found: ChainStatistics) -> dict[str, Rows]:
 
 
 def curve(name: str, found: Estimate) -> dict[str, np.ndarray]:
-    """Columns of a curve and its error."""
+    """Return a curve and its error as two columns, named after the curve."""
     return {name: found.value, f"{name}_error": found.error}

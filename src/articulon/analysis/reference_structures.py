@@ -1,4 +1,4 @@
-"""Reference structures of runs: positions of the atoms of a run in a file."""
+"""Reference structures: positions of the atoms of a run as given in a structure file."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from articulon.molecules.structure_reading import read_structure
 
 
 def reference_positions(atoms: Atoms, reference: str | Path | Structure, where: str) -> np.ndarray:
-    """Positions of atoms in another structure [nm], NaN for atoms that it lacks, shape (atoms, 3).
+    """Return the positions of atoms in a reference structure [nm], shape (atoms, 3), with NaN for atoms that it lacks.
 
     Atoms are matched by chain, residue number, insertion code and name. If the two structures share no chain and each
     has only one, chain names are ignored. Residue names may differ. The first model of a file and the locations of
@@ -32,7 +32,7 @@ def reference_positions(atoms: Atoms, reference: str | Path | Structure, where: 
     Raises
     ------
     ArticulonError
-        If the file cannot be read, or has fewer than three of the atoms needed for superposition.
+        If the file cannot be read, or contains fewer than three of the atoms that are used for superposition.
     """
     structure = reference if isinstance(reference, Structure) else _read(path_of(reference, where, ArticulonError))
     chains, theirs = set(atoms.chains), {residue.chain for residue in structure.residues}
@@ -65,7 +65,7 @@ def _read(path: Path) -> Structure:
 
 
 def _first_model(path: Path) -> int | None:
-    """Number of the first model in a file with several, otherwise None."""
+    """Return the number of the first model in a file with several models, and None for other files."""
     from articulon.molecules.elements import gemmi
 
     try:

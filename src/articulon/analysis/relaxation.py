@@ -1,5 +1,5 @@
-"""Analysis of a case with drag before a run: relaxation of its bodies, limits on the steps of an explicit rule, and
-benefit and cost of scaling."""
+"""Analysis of a case with drag before a run: relaxation times of its bodies, the longest stable step of an explicit
+integrator, and the predicted benefit and error of scaling."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from articulon.simulation.results import Run
 TOLERANCE = 0.02
 """Default tolerance of the lag."""
 MEAN_FREE_PATH = "0.3 nm"
-"""Mean free path λ of liquid water: about the distance between its molecules."""
+"""Mean free path λ in liquid water, which is about the distance between water molecules."""
 CONTINUUM = 0.1
 """Knudsen number below which the medium acts as a continuum."""
 RULE = "kutta-merson"
-"""Explicit rule assumed for a case whose own rule is not explicit."""
+"""Explicit integrator assumed for a case whose own integrator is not explicit."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Relaxation:
     body: str
     """Name of the body, or of the first of several welded bodies."""
     translation: float
-    """Relaxation time τ = m/β [time], which is Guy's ε (2018, 2.6) in the unit of time of the case."""
+    """Relaxation time τ = m/β [time]; as a number in the unit of time of the case it is ε of Guy (2018, eq. 2.6)."""
     rotation: float
-    """Shortest I/β_ω [time]; infinity for a body without rotational drag."""
+    """Shortest relaxation time I/β_ω of rotation [time]; infinity for a body without rotational drag."""
     knudsen: float | None = None
     """Knudsen number Kn = λ/L (Guy 2018, 2.21), with L the diameter; None if no radius is given, or lengths have no
     unit."""
@@ -47,24 +47,25 @@ class Relaxation:
 
 @dataclass(frozen=True)
 class Prediction:
-    """Predicted effect of scaling on a case, along the motion without inertia."""
+    """Effect of scaling on a case, predicted along its motion without inertia."""
 
     tolerance: float
     """Tolerance of the lag."""
     approach: Approach
     """Motion without inertia."""
     a2: float
-    """Smallest safe constant factor."""
+    """Smallest constant factor whose lag is within the tolerance."""
     lag: float
     """Predicted lag, relative to the whole duration."""
     worst: str
-    """Name of the part with this lag; empty if joints are kept."""
+    """Name of the part with this lag; empty if joints keep their initial coordinates."""
     controlled: float
     """Mean factor of the policy ``error-controlled``."""
 
     @property
     def savings(self) -> tuple[float, float]:
-        """Fractions of the steps of an explicit rule saved by a constant factor and by ``error-controlled``."""
+        """Return the fractions of the steps of an explicit integrator that are saved by the constant factor and by the
+        policy ``error-controlled``."""
         return 1.0 - self.a2, 1.0 - self.controlled
 
 
@@ -79,9 +80,9 @@ class RelaxationAnalysis:
     stiffest: dict[str, float] = field(default_factory=dict)
     """Shortest time scale of each channel at the start [time]."""
     rule: str = RULE
-    """Explicit rule for which steps are given."""
+    """Explicit integrator for which ``step`` is given."""
     step: float = math.inf
-    """Longest stable step of the rule, unscaled [time]."""
+    """Longest stable step of this integrator without scaling [time]."""
     prediction: Prediction | None = None
     """Predicted effect of scaling; None if no net force moves a floating body."""
 
@@ -108,7 +109,7 @@ class RelaxationAnalysis:
         )
 
     def _relaxing(self) -> tuple[str, ...]:
-        """Consequences of drag for scaling."""
+        """Return notes on what the drag means for scaling."""
         unit = self.case.units.symbols[2]
         fastest = min(self.bodies, key=lambda one: min(one.translation, one.rotation))
         slowest = max(self.bodies, key=lambda one: one.translation)
@@ -191,7 +192,7 @@ def analyse_relaxation(
 
 
 def predict(case: Case, tolerance: float) -> Prediction | None:
-    """Predicted effect of scaling on a case within a tolerance; None if it cannot be predicted."""
+    """Predict the effect of scaling a case with a lag within ``tolerance``; None if it cannot be predicted."""
     try:
         approach = approach_of(case)
     except ArticulonError:
@@ -206,8 +207,10 @@ def predict(case: Case, tolerance: float) -> Prediction | None:
 
 
 def knudsen_numbers(model: Model, mean_free_path: str | float) -> dict[int, float]:
-    """Knudsen numbers Kn = λ/2R of links with a drag radius; none if lengths have no unit. For several bodies on a link
-    the largest is taken."""
+    """Return the Knudsen numbers Kn = λ/2R of links with a drag radius, by index of the link.
+
+    The largest number counts for a link of several bodies. The result is empty if lengths have no unit.
+    """
     if model.units.length is None:
         return {}
     path = model.units.value(mean_free_path, "length", "mean free path")

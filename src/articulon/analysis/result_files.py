@@ -52,7 +52,7 @@ def write_results(folder: Path, file: str, figures: Mapping[str, Any], tables: M
 
 
 def rows_of(columns: dict[str, Any]) -> Rows:
-    """Table from its columns."""
+    """Return the table with the given columns."""
     names = list(columns)
     values = [
         np.asarray(column).tolist() if isinstance(column, np.ndarray) else list(column) for column in columns.values()
@@ -61,7 +61,7 @@ def rows_of(columns: dict[str, Any]) -> Rows:
 
 
 def csv_text(rows: Rows) -> str:
-    """Table as CSV with a line of names; numbers that read back exactly, and an empty field for NaN."""
+    """Return a table as CSV text with a header line. Numbers are written with all digits; a field is empty for NaN."""
     stream = io.StringIO()
     if rows:
         writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")

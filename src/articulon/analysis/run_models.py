@@ -12,7 +12,7 @@ from articulon.simulation.results import Run
 
 
 def case_of(run: Run) -> Case:
-    """Case of a run, read from its folder if it is not known."""
+    """Return the case of a run; it is read from the folder of the run if it is not in memory."""
     check_run(run)
     if run.case is None:
         run.case = Case.read(run.folder / "case.toml")
@@ -20,13 +20,13 @@ def case_of(run: Run) -> Case:
 
 
 def check_run(run: object) -> None:
-    """Raises ArticulonError for anything but a run."""
+    """Raise ArticulonError if the argument is not a run."""
     if not isinstance(run, Run):
         raise ArticulonError(f"expected a run from articulon.run or articulon.open_run, got {shown(run)}")
 
 
 def model_of(run: Run) -> Model:
-    """Model of a run; see :attr:`articulon.simulation.results.Run.model`."""
+    """Return the model of a run; see :attr:`articulon.simulation.results.Run.model`."""
     check_run(run)
     if run.known_model is None:
         case_of(run)
@@ -34,8 +34,10 @@ def model_of(run: Run) -> Model:
 
 
 def case_and_model(given: Case | Run) -> tuple[Case, Model]:
-    """Case and model of a case, or of a run, whose model may have been built already; raises CaseError for anything
-    else."""
+    """Return the case and the model for a case or a run. A model that the run has built already is reused.
+
+    Raises CaseError if the argument is neither.
+    """
     if isinstance(given, Run):
         return case_of(given), model_of(given)
     if not isinstance(given, Case):
@@ -44,8 +46,8 @@ def case_and_model(given: Case | Run) -> tuple[Case, Model]:
 
 
 def chosen_bodies(model: Model, names: str | Sequence[str]) -> np.ndarray:
-    """Indices of the bodies with these names; a name that ends in ``*`` matches all names with that beginning. Raises
-    ArticulonError if there is none."""
+    """Return the indices of the bodies with the given names. A name that ends in ``*`` matches all names with that
+    beginning. Raises ArticulonError if no body matches."""
     found: list[int] = []
     for name in words(names, "bodies", ArticulonError):
         prefix = name.removesuffix("*")

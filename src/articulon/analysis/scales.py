@@ -1,9 +1,9 @@
-"""The scaling that a case allows, as found by ``articulon analyse`` from short unscaled runs.
+"""Analysis of how much scaling a thermostatted case allows, from short unscaled runs (``articulon analyse``).
 
-For a thermostatted case this is the procedure of Guy (2018, 4.6): Q such that the temperature of the standard
-thermostat oscillates three times in the window, kd the smallest for which the modified thermostat settles without
-oscillation, and a2 ≈ ε = 1/(kd ζ') at the time scale of interest. The values of ζ and kd ζ' select one of his cases
-(table 4.1).
+The procedure is that of Guy (2018, 4.6). Q is chosen such that the temperature under the standard thermostat oscillates
+three times in the window. kd is the smallest gain for which the temperature under the modified thermostat settles
+without oscillation. a2 is then about ε = 1/(kd ζ') at the time scale of interest. The values of ζ and kd ζ' select one
+of Guy's cases (table 4.1).
 """
 
 from __future__ import annotations
@@ -33,24 +33,26 @@ from articulon.thermostats.schedule import TemperatureTable
 from articulon.time_scales.noise_windows import fitting_step
 
 LARGE = 10.0**1.5
-"""Threshold for a large term relative to the acceleration, in the unit of time: table 4.1 has 1 for small and 10³ for
-large terms, and this is the geometric mean."""
+"""Ratio of a term to the acceleration above which the term counts as large. Table 4.1 has 1 for small and 10³ for large
+terms; the threshold is their geometric mean."""
 SWINGS = 3.0
-"""Number of periods of the standard thermostat's temperature in the window (4.6)."""
+"""Number of periods of the temperature under the standard thermostat in the window (Guy 2018, 4.6)."""
 TIGHT = 0.5
-"""Fraction of the canonical standard deviation √(2/N) T that a settled temperature may have."""
+"""Largest standard deviation of a settled temperature, as a fraction of the canonical one √(2/N) T."""
 CLOSE = 0.15
 """Acceptable relative error of a period."""
 FRAMES = 200
 BEGINNING = 0.01
-"""Fraction of the window run with the case as given, to leave its initial state."""
+"""Duration of a first run of the unchanged case, which lets it relax from its initial state, as a fraction of the
+window."""
 SETTLED = 0.25
-"""Fraction of the window for observing a modified thermostat, which settles within a few vibrations."""
+"""Duration of runs with a modified thermostat, which settles within a few vibrations, as a fraction of the window."""
 HOT = 1.5
-"""Initial kinetic temperature for the standard thermostat, relative to the target, so that it oscillates."""
+"""Initial kinetic temperature of runs with the standard thermostat, relative to the target; the offset makes the
+temperature oscillate."""
 FINE = 0.1
-"""Step of velocity Verlet times the fastest frequency of the forces at that time; later collisions may be somewhat
-stiffer, and the relative error of kinetic energies is (h ω)²/12."""
+"""Step h of velocity Verlet times the fastest frequency ω of the forces at the start of the run. Later collisions may
+be somewhat stiffer. The relative error of kinetic energies is (h ω)²/12."""
 SCALES = ("1 ps", "1 ns", "1 us")
 """Time scales in table 4.1."""
 CASES = {
@@ -58,12 +60,12 @@ CASES = {
     "II": (1, "kd ζ' is large and ζ is not: one scaling factor"),
     "III": (2, "ζ and kd ζ' are large: two scaling factors"),
 }
-"""Guy's cases: number of factors, and explanation."""
+"""Cases of Guy's table 4.1, each with its number of scaling factors and an explanation."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """Magnitudes of the thermostat's terms relative to the acceleration, at a time scale."""
+    """Magnitudes of the terms of the thermostat relative to the acceleration, at one time scale."""
 
     label: str
     """Label of the time scale."""
@@ -74,19 +76,19 @@ class Terms:
 
     @property
     def case(self) -> str:
-        """Case of Guy: I, II or III."""
+        """Return the case of Guy's table 4.1: I, II or III."""
         if self.rate < LARGE:
             return "I"
         return "II" if self.zeta < LARGE else "III"
 
     @property
     def borders(self) -> bool:
-        """Whether a factor of two in a term would change the case."""
+        """Return whether a change of one term by a factor of two would change the case."""
         return any(0.5 * LARGE < term < 2.0 * LARGE for term in (self.zeta, self.rate))
 
     @property
     def epsilon(self) -> float:
-        """Parameter ε = 1/(kd ζ')."""
+        """Return the parameter ε = 1/(kd ζ')."""
         return 1.0 / self.rate if self.rate > 0.0 else math.inf
 
 
@@ -111,7 +113,7 @@ class Stretch:
     period: float
     """Period of the oscillation of ζ [time]."""
     push: float
-    """Standard deviation of q'ᵀΓ/q'ᵀMq' [1/time]."""
+    """Standard deviation of q'ᵀΓ/q'ᵀMq', the power of the forces over twice the kinetic energy [1/time]."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ class ThermostatAnalysis:
     stretches: tuple[Stretch, ...]
     """Short runs of the analysis."""
     scales: tuple[Terms, ...]
-    """Terms at the time scales of table 4.1, and at the chosen one last."""
+    """Terms of the thermostat at the time scales of table 4.1, and last at the chosen time scale."""
     proposal: Proposal
     """Proposed constants."""
     notes: tuple[str, ...] = field(default=())
@@ -149,12 +151,12 @@ class ThermostatAnalysis:
 
     @property
     def chosen(self) -> Terms:
-        """Terms at the chosen time scale."""
+        """Return the terms of the thermostat at the chosen time scale."""
         return self.scales[-1]
 
     @property
     def canonical(self) -> float:
-        """Canonical standard deviation √(2/N) Td [temperature]."""
+        """Return the canonical standard deviation √(2/N) Td of the kinetic temperature [temperature]."""
         return self.temperature * math.sqrt(2.0 / self.degrees_of_freedom)
 
 
@@ -164,12 +166,12 @@ def analyse_thermostat(
     window: float | str | None = None,
     progress: Progress | None = None,
 ) -> ThermostatAnalysis:
-    """Run a case of thermostatted free particles unscaled for short times, and determine how it may be scaled.
+    """Determine from short unscaled runs how a case of thermostatted free particles may be scaled.
 
     Parameters
     ----------
     case
-        The case, or a run of it; the Q and kd of its thermostat, if given, start the search.
+        The case, or a run of it. If its thermostat has Q and kd, the search starts from them.
     time_scale
         Time scale of interest [time]; by default the unit of time of the case.
     window
@@ -211,7 +213,7 @@ def analyse_thermostat(
     tightens = found.push * mass / (TIGHT * math.sqrt(2.0 / degrees_of_freedom) * thermal)
     gain = max(settles, tightens)
     stretches.append(look("the proposed constants", mass, gain, SETTLED * span))
-    # The case as given if it has the terms of table 4.1, otherwise the proposed constants.
+    # The terms of table 4.1 are those of the given thermostat if it has a kd, and otherwise of the proposed constants.
     basis = stretches[0] if stretches[0].gain > 0.0 else stretches[-1]
     scales = tuple(_terms(basis, *named) for named in _named_scales(units, chosen))
     epsilon = 1.0 / (stretches[-1].rate * chosen) if stretches[-1].rate > 0.0 else 1.0
@@ -233,7 +235,7 @@ def _terms(stretch: Stretch, label: str, scale: float) -> Terms:
 
 
 def _named_scales(units: Any, chosen: float) -> list[tuple[str, float]]:
-    """Time scales by label, the chosen one last [time]."""
+    """Return the time scales with their labels, and the chosen one last [time]."""
     if units.mass is None:
         return [(f"{chosen:g}", chosen)]
     named = [(text, units.value(text, "time", "time scale")) for text in SCALES]
@@ -261,7 +263,7 @@ def _notes(temperature: float, proposal: Proposal, chosen: Terms) -> tuple[str, 
 
 
 class _Look:
-    """Makes the short runs, each from the end of the previous one, and evaluates them."""
+    """Performs and evaluates the short runs; each starts from the end of the previous one."""
 
     def __init__(
         self, case: Case, model: Model, temperature: float, degrees_of_freedom: int, span: float, shown: Progress
@@ -282,7 +284,7 @@ class _Look:
         begun = simulated(model, BEGINNING * span, thermostat=case.thermostat, frames=1, q=start, **own)
         self.q, self.u = begun.q[-1], begun.u[-1]
         fastest, given = fastest_frequency(self.evaluator, self.q), getattr(case.integrator, "step", None)
-        # If no collision occurs at that time, the frequencies of the thermostat remain.
+        # If no particles interact at the start, only the thermostat limits the step.
         self.step = min(FINE / fastest if fastest > 0.0 else math.inf, float(given or math.inf), FINE * span / FRAMES)
 
     def __call__(self, what: str, mass: float, gain: float, duration: float) -> Stretch:
@@ -330,8 +332,11 @@ class _Look:
 
 
 def fastest_frequency(evaluator: Evaluator, q: np.ndarray, turns: int = 20) -> float:
-    """Frequency ω of the fastest vibration of free particles about q [1/time], 0 if no force changes there: the square
-    root of the largest eigenvalue of M⁻¹ ∂²Φ, by power iteration with finite differences of forces."""
+    """Return the frequency ω of the fastest vibration of free particles at the coordinates q [1/time].
+
+    It is the square root of the largest eigenvalue of M⁻¹ ∂²Φ, computed by power iteration with finite differences of
+    forces. It is 0 if no force depends on the positions near q.
+    """
     model = evaluator.model
     places = site_positions(model, q)
     masses = model.masses[:, None]

@@ -4,8 +4,8 @@ If forces and drag balance, the speeds are u₀(q), and q' = u₀(q) is the slow
 
     u' = a2 M⁻¹F(q, u) − M⁻¹C(q, u).
 
-It passes the positions of the slow motion later and slightly off the path: q(t) = q₀(σ(t)) + δq and u = g u₀(σ) + δu,
-where g = σ' is its pace. For any g, to first order in δ,
+The run passes the positions of the slow motion later, and slightly off the path: q(t) = q₀(σ(t)) + δq and
+u = g u₀(σ) + δu, where the pace g = σ' may be chosen freely. For any g, to first order in δ,
 
     δq' = δu,   δu' = a2 (A_q δq + A_u δu) + a2 (g − 1) A_u u₀ − g² (∂u₀/∂σ + M⁻¹C) − g' u₀,   A = ∂(M⁻¹F)/∂(q, u),
 
@@ -13,9 +13,9 @@ in the generalised speeds of the joints. The pace g is that of one body, the lea
 λ is the relative growth rate of its speed along the path. This keeps δ small even if the motion speeds up within the
 delay.
 
-Errors keep their sign: a growing force makes the run late, a falling one makes it early again, and a potential well
-removes errors. The same equations with a2 = 1 give the delay of the unscaled run relative to the slow motion; the
-difference is the error of scaling. The rotation of the axes of a rotating body is neglected in δ.
+Errors keep their sign: a growing force makes the run late, a decreasing force lets it catch up, and a potential well
+removes errors. The same equations with a2 = 1 give the delay of the unscaled run relative to the slow motion. The
+difference of the two delays is the error of scaling. In δ, the rotation of the axes of a rotating body is neglected.
 """
 
 from __future__ import annotations
@@ -39,38 +39,40 @@ from articulon.model.joints import BY_KIND, UNBOUND
 from articulon.model.state import STOCHASTIC, THERMOSTAT, THERMOSTAT_RATE
 
 MOST_SPEEDS = 128
-"""Maximum number of speeds; the derivatives of larger models would take minutes."""
+"""Maximum number of generalised speeds; computing the derivatives of larger models would take minutes."""
 CHANGE = 0.05
 """Allowed change of a mover's speed in a step, relative to its largest speed so far."""
 STEPS = 1500
 SMALL = 1e-6
-"""Displacements for finite differences, in radians and relative to the size of the model."""
+"""Displacements for finite differences: rotations in radians, translations relative to the size of the model."""
 LEAST = 1e-3
-"""Fraction of the largest displacement below which a mover is ignored, also by the step control."""
+"""Fraction of the largest displacement of any mover below which a mover is ignored, also in the step control."""
 FASTEST = 10.0
-"""Upper bound of g. A lead that decelerates faster than it relaxes has no steady pace; δ then includes its motion."""
+"""Upper bound of the pace g. A lead that decelerates faster than it relaxes has no steady pace; δ then contains the
+rest of its motion."""
 GAMMA = 1.0 - math.sqrt(0.5)
 """Parameter of the L-stable diagonally implicit Runge-Kutta rule of order 2."""
 
 
 class Mover(NamedTuple):
-    """A part with its own error: a joint, or the translation or rotation of a floating body."""
+    """A part of the model whose error is reported: a joint, or the translation or rotation of a floating body."""
 
     name: str
     """Name in words, such as ``"drug"`` or ``"core, rotation"``."""
     speeds: slice
     """Generalised speeds of the part."""
     arm: float
-    """Factor from its coordinates to a distance: 1 for a translation, the size of the model for a rotation [length]."""
+    """Factor that converts its coordinates to a distance: 1 for a translation, and the size of the model for a rotation
+    [length]."""
 
 
 class Errors(NamedTuple):
     """Deviations of a run from the slow motion."""
 
     late: np.ndarray
-    """Delay t − σ at the times [time], shape (n,)."""
+    """Delay t − σ at each time of the slow motion [time], shape (n,)."""
     beside: np.ndarray
-    """Deviation δq at the times, shape (n, nu)."""
+    """Deviation δq from the path at each time, shape (n, nu)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,26 +106,26 @@ class SlowMotion:
 
     @cached_property
     def _growth(self) -> np.ndarray:
-        """Growth rates λ between the times [1/time], shape (n − 1,)."""
+        """Return the growth rates λ of the lead's speed between successive times [1/time], shape (n − 1,)."""
         size = np.linalg.norm(self.speeds[:, self.lead.speeds], axis=1)
         # At a turning point the speed vanishes and the rate is not defined.
         return np.clip(np.diff(np.log(np.maximum(size, 1e-300))), -1.0, 1.0) / np.diff(self.times)
 
     def pace(self, a2: float) -> np.ndarray:
-        """Pace g of the lead at the times, shape (n,); 1 if it does not move."""
+        """Return the pace g of the lead at each time, shape (n,); 1 if the lead does not move."""
         tau, u = self.relaxation / a2, self.speeds[0, self.lead.speeds]
         g = np.ones(self.times.size)
         if self.lead not in self.movers or not u.any():
             return g
         g[0] = max(0.0, float(self.start[self.lead.speeds] @ u) / float(u @ u))
         for k, (h, rate) in enumerate(zip(np.diff(self.times).tolist(), self._growth.tolist(), strict=True)):
-            # d(g²/2)/dσ = (1 − g)/τ − λ g², implicitly; g is the root of a quadratic equation.
+            # Implicit Euler step of d(g²/2)/dσ = (1 − g)/τ − λ g²: g is the root of a quadratic equation.
             a, b = max(1.0 + 2.0 * h * rate, 1e-3), h / tau
             g[k + 1] = min((-b + math.sqrt(b * b + a * (g[k] ** 2 + 2.0 * b))) / a, FASTEST)
         return g
 
     def errors(self, a2: float) -> Errors:
-        """Delay of a run with a constant factor at the positions of the slow motion, and its distance from the path."""
+        """Return the delay of a run with a constant factor a2, and its deviation from the path of the slow motion."""
         with one_blas_thread():
             return self._errors(a2)
 
@@ -142,13 +144,17 @@ class SlowMotion:
         return Errors(late, beside)
 
     def lateness(self, a2: float) -> dict[str, float]:
-        """Delay of each mover by scaling [time]: the mean over the run, weighted by the squared speed. This is the
-        shift in time that removes most of the mover's error."""
+        """Return the delay of each mover that is due to scaling [time].
+
+        It is the mean over the run, weighted by the squared speed: the shift in time that removes most of the mover's
+        error.
+        """
         scaled, unscaled = self._shifts(self.errors(a2)), self._shifts(self._unscaled)
         return {name: scaled[name] - unscaled[name] for name in scaled}
 
     def inertia(self) -> float:
-        """Largest delay of a mover, or of the lead at its end, relative to the slow motion without scaling [time]."""
+        """Return the largest delay of an unscaled run relative to the slow motion [time], over the mean delays of all
+        movers and the delay of the lead at its end."""
         shifts = [abs(late) for late in self._shifts(self._unscaled).values()]
         return max([*shifts, abs(self._passed(self._unscaled, None))])
 
@@ -164,8 +170,10 @@ class SlowMotion:
         return found
 
     def arrival(self, a2: float, time: float | None = None) -> float:
-        """Delay by scaling of the lead at the position that the slow motion has at a given time, by default at its end
-        [time]."""
+        """Return the delay of the lead that is due to scaling by a2 [time].
+
+        The delay is taken at the position of the slow motion at the given time, by default at its end.
+        """
         return self._passed(self.errors(a2), time) - self._passed(self._unscaled, time)
 
     def _passed(self, errors: Errors, time: float | None) -> float:
@@ -178,7 +186,7 @@ class SlowMotion:
 def _advanced(
     dq: np.ndarray, du: np.ndarray, h: float, a: np.ndarray, b: np.ndarray, left: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A step of δq' = δu, δu' = a δq + b δu + left."""
+    """Advance δq' = δu, δu' = a δq + b δu + left by one step h, and return the new δq and δu."""
     g = GAMMA * h
     factors = scipy.linalg.lu_factor(np.eye(dq.size) - g * b - g * g * a)
 
@@ -197,17 +205,17 @@ class Ends(NamedTuple):
     duration: float
     """Maximum duration of the motion [time]."""
     link: int
-    """Link of the lead."""
+    """Index of the link of the lead."""
     body: int
-    """Body that may arrive."""
+    """Index of the body of the stop condition."""
     direction: np.ndarray
     """Unit vector of the direction of arrival, shape (3,)."""
     advance: float
-    """Distance from the start at which it arrives [length]; infinite if only the duration ends the motion."""
+    """Distance from the start at which this body arrives [length]; infinite if only the duration ends the motion."""
 
 
 def slow_motion(model: Model, relaxation: float, ends: Ends) -> SlowMotion | None:
-    """The slow motion of a model from its initial state.
+    """Compute the slow motion of a model from its initial state.
 
     Parameters
     ----------
@@ -301,7 +309,8 @@ class _Moment(NamedTuple):
     """Velocity products M⁻¹C (nu,)."""
 
     def way(self, h: float) -> np.ndarray:
-        """Displacement h φ₁(h K) u₀ in a time h with K = ∂u₀/∂q; exact if u₀ is linear in the coordinates."""
+        """Return the displacement h φ₁(h K) u₀ during a time h, with K = ∂u₀/∂q. It is exact if u₀ is linear in the
+        coordinates."""
         nu = self.speeds.size
         whole = np.zeros((nu + 1, nu + 1))
         whole[:nu, :nu] = -h * np.linalg.solve(self.by_u, self.by_q)
@@ -326,7 +335,7 @@ class _Balance:
                 self._small[mover.speeds] = SMALL * self.size
 
     def accelerations(self, q: np.ndarray, u: np.ndarray, factor: np.ndarray) -> np.ndarray:
-        """Accelerations M⁻¹(factor F − C) at coordinates (n, nq) and speeds (n, nu), shape (n, nu)."""
+        """Return the accelerations M⁻¹(factor F − C) at coordinates (n, nq) and speeds (n, nu), shape (n, nu)."""
         e, nq = self.evaluator, self.model.nq
         y = np.ascontiguousarray(np.hstack([q, u, np.zeros((len(q), 8))]))
         dy = np.empty_like(y)
@@ -341,8 +350,11 @@ class _Balance:
         return dy[:, nq : nq + self.model.nu].copy()
 
     def at(self, q: np.ndarray) -> _Moment:
-        """Balance at coordinates q. Drag is linear in the speeds; the quadratic velocity products cancel between a
-        speed and its opposite."""
+        """Compute the balance of forces and drag at coordinates q.
+
+        Drag is linear in the speeds. Differences between a speed and its negative separate it from the velocity
+        products, which are quadratic and cancel.
+        """
         nu = self.model.nu
         ones, everywhere = np.eye(nu), np.broadcast_to(q, (2 * nu + 1, q.size))
         found = self.accelerations(everywhere, np.vstack([ones, -ones, np.zeros((1, nu))]), self._all)
@@ -357,18 +369,18 @@ class _Balance:
         return _Moment(speeds, by_q, by_u, products)
 
     def origin(self, q: np.ndarray, body: int) -> np.ndarray:
-        """Origin of a body, world frame [length]."""
+        """Return the origin of a body in the world frame [length]."""
         return np.asarray(body_poses(self.model, q)[0][body])
 
     def velocity(self, q: np.ndarray, speeds: np.ndarray, body: int) -> np.ndarray:
-        """Velocity of the origin of a body, world frame [length/time]."""
+        """Return the velocity of the origin of a body in the world frame [length/time]."""
         small = SMALL / max(float(np.abs(speeds).max(initial=0.0)), 1e-300)
         ahead, behind = (self.origin(moved(self.model, q, speeds, s * small), body) for s in (1.0, -1.0))
         return (ahead - behind) / (2.0 * small)
 
 
 def _size(model: Model) -> float:
-    """Largest extent of the bodies and sites of a model at the start [length]; 1 for a point."""
+    """Return the largest extent of the bodies and sites of a model at the start [length]; 1 if all are at one point."""
     points = [body_poses(model, model.q0)[0]]
     if model.sites.body.size:
         points.append(site_positions(model, model.q0))
@@ -377,7 +389,7 @@ def _size(model: Model) -> float:
 
 
 def movers_of(model: Model, size: float) -> tuple[Mover, ...]:
-    """Movers of a model of the given size [length]."""
+    """Return the movers of a model; ``size`` is its largest extent [length]."""
     found = []
     forest = model.forest
     for i, (kind, start) in enumerate(zip(forest.kind.tolist(), forest.u_start.tolist(), strict=True)):

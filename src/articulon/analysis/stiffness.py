@@ -1,4 +1,4 @@
-"""Stiffest time scales of a model by channel, from its equations of motion linearised at the initial state."""
+"""Shortest time scale of each force channel, from the equations of motion linearised at the initial state."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from articulon.model.state import CONFORMATIONAL, CONTACT, DAMPING, EXTERNAL, PO
 MOST_SPEEDS = 600
 """Maximum number of speeds for which the matrices are computed."""
 DIFFERENCE = 1e-6
-"""Displacement of coordinates for finite differences, in radians and the unit of length."""
+"""Displacement of coordinates for finite differences, in radians or in the unit of length."""
 
 
 def stiffest(model: Model) -> dict[str, float]:
-    """Shortest time scales by channel [time], shortest first: 1/|λ| of ∂u'/∂u for damping, and 1/√|λ| of ∂u'/∂q for the
-    others, with λ the largest eigenvalue; empty for a model with very many speeds or with loops.
+    """Return the shortest time scale of each channel [time], the shortest first.
 
-    The matrices are those of whole trees, so that the inertia carried by a light body is included.
+    It is 1/|λ| for damping, where λ is the largest eigenvalue of ∂u'/∂u, and 1/√|λ| for other channels, where λ is that
+    of ∂u'/∂q. The result is empty for a model with loops or with more than :data:`MOST_SPEEDS` speeds.
+
+    The matrices are those of whole trees, so that the inertia of the bodies that a light body carries is included.
     """
     if model.nu > MOST_SPEEDS or model.loops.kind.size:
         return {}
@@ -61,8 +63,11 @@ def stiffest(model: Model) -> dict[str, float]:
 
 
 def stability_bound(tableau: Tableau) -> float:
-    """Largest h/τ for which the steps of a rule for y' = −y/τ do not grow: where |R(−z)| exceeds 1, with R the
-    stability polynomial of the tableau (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.2)."""
+    """Return the largest h/τ for which an explicit rule is stable for y' = −y/τ.
+
+    Beyond it |R(−h/τ)| exceeds 1, where R is the stability polynomial of the tableau (Hairer and Wanner, Solving
+    Ordinary Differential Equations II, IV.2).
+    """
     stages, one = tableau.b.size, np.ones(tableau.b.size)
 
     def grows(z: float) -> bool:

@@ -1,4 +1,4 @@
-"""Means over time, with errors that take the correlation of frames into account."""
+"""Means over time, with standard errors that account for the correlation between frames."""
 
 import math
 from typing import NamedTuple
@@ -24,7 +24,7 @@ class Average(NamedTuple):
 
 
 def statistical_inefficiency(values: np.ndarray) -> float:
-    """Statistical inefficiency g = 1 + 2 Σ (1 − t/n) C(t): n frames are worth n/g independent samples.
+    """Return the statistical inefficiency g = 1 + 2 Σ (1 − t/n) C(t): n frames are worth n/g independent samples.
 
     The sum ends where the normalised autocorrelation C first falls below zero (Chodera et al., J. Chem. Theory Comput.
     3, 26, 2007).
@@ -49,7 +49,7 @@ def statistical_inefficiency(values: np.ndarray) -> float:
 
 
 def average(run: Run, observable: str, skip: float = SETTLED) -> Average:
-    """Mean of an observable over the frames, with its standard error.
+    """Return the mean of an observable over the frames, with its standard error.
 
     Parameters
     ----------
@@ -72,7 +72,8 @@ def average(run: Run, observable: str, skip: float = SETTLED) -> Average:
 
 
 def kept(run: Run, observable: str, skip: float) -> np.ndarray:
-    """Values of an observable without the frames at the start; raises ArticulonError if there is no such observable."""
+    """Return the values of an observable, without the fraction ``skip`` of the frames at the start; raises
+    ArticulonError for an observable that the run does not have."""
     if not hasattr(run, "observables"):
         raise ArticulonError(f"expected a run, or an object with observables, got {shown(run)}")
     if not isinstance(observable, str) or observable not in run.observables:
@@ -83,7 +84,7 @@ def kept(run: Run, observable: str, skip: float) -> np.ndarray:
 
 
 def first_frame(frames: int, skip: float) -> int:
-    """First frame after skipping a fraction; raises ArticulonError if no frame is left."""
+    """Return the index of the first frame after the fraction ``skip``; raises ArticulonError if no frame is left."""
     if not 0.0 <= number(skip, "skip", ArticulonError) < 1.0:
         raise ArticulonError(f"skip must be a fraction of the frames, from 0 to less than 1, got {shown(skip)}")
     return min(int(skip * frames), frames - 1)

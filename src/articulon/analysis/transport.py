@@ -24,10 +24,10 @@ class Correlation(NamedTuple):
 
 
 def mean_square_displacement(run: Run, bodies: str | Sequence[str] = "*", skip: float = 0.0) -> Correlation:
-    """Mean square displacement ⟨|r(s + t) − r(s)|²⟩ of the bodies' origins [length²].
+    """Return the mean square displacement ⟨|r(s + t) − r(s)|²⟩ of the origins of bodies [length²].
 
-    Positions are not wrapped into a periodic box, so that it grows as 6 D t in a liquid. Long lags have few pairs of
-    frames: the last half is noise.
+    Positions are not wrapped into a periodic box, so that the displacement grows as 6 D t in a liquid. Few pairs of
+    frames have a long lag; the last half of the curve is therefore mostly noise.
 
     Parameters
     ----------
@@ -51,10 +51,10 @@ def mean_square_displacement(run: Run, bodies: str | Sequence[str] = "*", skip: 
 
 
 def velocity_autocorrelation(run: Run, bodies: str | Sequence[str] = "*", skip: float = 0.0) -> Correlation:
-    """Velocity autocorrelation ⟨v(s + t)·v(s)⟩ of free bodies [velocity²]; at t = 0 it is ⟨v²⟩, 3 k T/m.
+    """Return the velocity autocorrelation ⟨v(s + t)·v(s)⟩ of free bodies [velocity²]. At t = 0 it is ⟨v²⟩ = 3 k T/m.
 
-    Frames must be close enough to resolve the velocities. The other arguments are those of
-    :func:`mean_square_displacement`; also raises ArticulonError for bodies whose joints do not leave them free.
+    Frames must be close enough in time to resolve changes of the velocities. Raises the errors of
+    :func:`mean_square_displacement`, and ArticulonError for bodies that are not free.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
-"""Constants of a scaled run from short paired runs: ``articulon tune``.
+"""Search for the constants of a scaled run by short paired runs (``articulon tune``).
 
-For a case with drag a2 is the smallest factor whose lag is within a tolerance. It is first predicted along the motion
-without inertia (``approach.py``). Then the case is run for a short time by the friction-implicit rule, unscaled and
-scaled, from one state and with one noise path. The difference of the pair, compared with the prediction for that time,
-corrects the prediction; this is repeated until the factor converges. For thermostatted particles Q and kd are those of
-Guy (2018, 4.6), by ``analyse_thermostat``.
+For a case with drag, a2 is the smallest factor whose lag is within a tolerance. It is first predicted along the motion
+without inertia (``approach.py``). Then the friction-implicit integrator makes two short runs, one unscaled and one
+scaled, from the same state and with the same noise. The ratio of the measured delay to the predicted one corrects the
+prediction. This is repeated until the factor converges. For thermostatted particles, ``analyse_thermostat`` determines
+Q and kd by the procedure of Guy (2018, 4.6).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from articulon.simulation.run_request import Progress, Silent
 from articulon.simulation.step_search import longest_step
 
 ROUNDS = 4
-"""Maximum number of pairs."""
+"""Maximum number of pairs of runs."""
 SETTLED = 0.05
 """Relative change of a2 at which the search ends."""
 WINDOW = 8.0
@@ -44,9 +44,9 @@ WINDOW = 8.0
 MOST_STEPS = 60_000
 """Maximum number of steps of one run of a pair."""
 TIE = 1.05
-"""Ratio of evaluation counts that counts as equal."""
+"""Ratio up to which two numbers of evaluations count as equal."""
 LOOK_BACK = 64
-"""Number of steps for measuring the speed at the end of a run."""
+"""Number of last steps over which the speed at the end of a run is measured."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Tuning:
 
 
 def tune(case: Case, tolerance: float, progress: Progress | None = None) -> Tuning:
-    """Find the constants of a scaled run by short paired runs.
+    """Find the constants of a scaled run of a case by short paired runs.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def tune(case: Case, tolerance: float, progress: Progress | None = None) -> Tuni
 
 
 def _step(case: Case) -> float:
-    """Friction-implicit step of the pairs [time]."""
+    """Return the step of the friction-implicit integrator for the paired runs [time]."""
     if isinstance(case.integrator, FrictionImplicit):
         return float(case.integrator.step)
     found = longest_step(case, FrictionImplicit, "friction-implicit")
@@ -147,7 +147,7 @@ def _step(case: Case) -> float:
 
 
 def _pair(case: Case, approach: Approach, a2: float, step: float, shown: Progress) -> Pair:
-    """Delay of a scaled run relative to an unscaled one, from the case's initial state."""
+    """Run a case unscaled and scaled by a2 from its initial state, and measure the delay of the scaled run."""
     model = case.build_model()
     wanted = min(WINDOW * approach.relaxation / a2, approach.duration, MOST_STEPS * step)
     steps = max(2 * LOOK_BACK, math.ceil(wanted / step))
@@ -164,7 +164,7 @@ def _pair(case: Case, approach: Approach, a2: float, step: float, shown: Progres
 
 
 def _places(case: Case, model: Model, policy: Any, step: float, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of the heaviest body of the slowest tree after a number of steps, and LOOK_BACK steps before
+    """Return the positions of the heaviest body of the slowest tree after ``steps`` steps and LOOK_BACK steps earlier
     [length]."""
     evaluator = Evaluator(model, case.run.seed, step)
     state = evaluator.initial_state()
@@ -184,7 +184,7 @@ def _places(case: Case, model: Model, policy: Any, step: float, steps: int) -> t
 
 
 def _rival(case: Case, changes: dict[str, Any], a2: float, step: float) -> str:
-    """Cost of the tuned run compared with unscaled friction-implicit steps."""
+    """Return a note that compares the cost of the tuned run with that of unscaled friction-implicit steps."""
     rule = changes["integrator"]["rule"] if "integrator" in changes else str(getattr(case.integrator, "rule", RULE))
     tableau = EXPLICIT[rule]
     per_time = tableau.b.size * a2 / (stability_bound(tableau) * fastest_relaxation(case.build_model()))
@@ -193,7 +193,7 @@ def _rival(case: Case, changes: dict[str, Any], a2: float, step: float) -> str:
 
 
 def rival_words(ratio: float, step: str) -> str:
-    """Number of evaluations of unscaled friction-implicit steps compared with a scaled run, in words.
+    """Describe how many evaluations unscaled friction-implicit steps take compared with a scaled run.
 
     Parameters
     ----------
@@ -211,7 +211,8 @@ def rival_words(ratio: float, step: str) -> str:
 
 
 def _thermostatted(case: Case, shown: Progress) -> Tuning:
-    """Q and kd without scaling, because scaling gains nothing with a thermostat."""
+    """Determine Q and kd of a thermostatted case, and leave it unscaled, because scaling gains nothing with a
+    thermostat."""
     if not only_particles(case.build_model()):
         raise CaseError(
             f"{case.source}: with a thermostat there is no a2 to tune, and Q and kd are tuned for free particles only "

@@ -1,4 +1,4 @@
-"""Barostats, one file each: they change the box to control the pressure. Barostats in this package are found
+"""Barostats, which change the box to control the pressure, one per file. Barostats in this package are found
 automatically; the names below are written out only for type checkers and editors."""
 
 from typing import Annotated, TypeAlias

@@ -1,8 +1,8 @@
 """Base classes of barostats: the declaration, and the object that acts on a state between steps.
 
-The box changes its size and keeps its shape. Molecules move as wholes with their centres of mass, so that nothing
-within them is strained. ``State.box`` stores the edges, the energy added to the model by the changes, and their number,
-so that the energy balance closes and a resumed run is bitwise the same.
+The box changes its size and keeps its shape. Molecules are shifted as a whole with their centres of mass, so that they
+are not deformed. ``State.box`` stores the edges, the number of changes, and the energy that they have added to the
+model. The energy balance therefore includes the changes, and a resumed run is bitwise the same.
 """
 
 from typing import Annotated, Any, ClassVar
@@ -24,7 +24,7 @@ from articulon.thermostats.schedule import aimed_at
 RANDOM_STREAM = 13
 """Random number stream of the barostats."""
 WATER = ("Da-nm-ps", 4.5e-5, "1/bar")
-"""Units with the compressibility of water as the default, and that compressibility."""
+"""Unit system in which the default compressibility is that of water, and the compressibility of water."""
 
 
 class BaseBarostat(Declaration):
@@ -32,20 +32,20 @@ class BaseBarostat(Declaration):
 
     positional: ClassVar[tuple[str, ...]] = ("pressure",)
     actor: ClassVar[type["ActingBarostat"]]
-    """Class of the object that acts, for this declaration."""
+    """Class of the object that acts on a state for this declaration."""
     of_virial: ClassVar[bool] = False
-    """Whether it needs the pressure, and so forces with a known virial."""
+    """Whether the barostat needs the pressure, and therefore forces with a known virial."""
 
     pressure: Annotated[Quantity, Dimension("pressure")]
     """Target pressure P [energy/length³]."""
     every: Annotated[Whole, Field(ge=1)] = 25
     """Number of steps between two changes of the box."""
     compressibility: Annotated[Quantity | None, Dimension("compressibility", minimum=0, exclusive=True)] = None
-    """Approximate isothermal compressibility κ of the content of the box; no average depends on it. By default that of
-    water, in the units of molecules [length³/energy]."""
+    """Approximate isothermal compressibility κ of the content of the box [length³/energy]. Averages do not depend on
+    it. In the units of molecules it is that of water by default."""
 
     def check(self, model: Model, thermostat: BaseThermostat | None, where: str = "barostat") -> None:
-        """Raises CaseError for a model whose box cannot change, or without a temperature."""
+        """Raise CaseError for a model whose box cannot change, or that has no temperature."""
         if thermostat is None and brownian_of(model) is None:
             raise CaseError(
                 f"{where}: constant pressure needs a temperature too; add a thermostat, or leave out the barostat"
@@ -63,18 +63,18 @@ class BaseBarostat(Declaration):
             )
         if self.compressibility is None and model.units.name != WATER[0]:
             raise CaseError(
-                f"{where}.compressibility: is required in the units '{model.units.name}': the approximate relative "
-                "change of the volume with the pressure, about"
+                f"{where}.compressibility: is required in the units '{model.units.name}': the relative "
+                "change of the volume with the pressure; an approximate value is enough"
             )
 
     def kappa(self, model: Model) -> float:
-        """Compressibility κ in the model's units [length³/energy]."""
+        """Return the compressibility κ in the units of the model [length³/energy]."""
         if self.compressibility is not None:
             return float(self.compressibility)
         return float(model.units.value(f"{WATER[1]} {WATER[2]}", "compressibility", "barostat.compressibility"))
 
     def acting(self, evaluator: Evaluator, step: float) -> "ActingBarostat":
-        """Object that acts on states of a model between steps of a given length [time]."""
+        """Return the object that acts on states of a model between steps of a given length [time]."""
         return self.actor(self, evaluator, step)
 
 
@@ -99,7 +99,7 @@ class ActingBarostat:
         self.narrowest = 2.0 * evaluator.sites.listing.cutoff
 
     def steps_to_next(self, state: State) -> int:
-        """Number of steps until the next change."""
+        """Return the number of steps until the next change."""
         return self.every - int(state.counters[STEPS]) % self.every
 
     def act(self, state: State) -> None:
@@ -113,7 +113,8 @@ class ActingBarostat:
         raise NotImplementedError
 
     def kT(self, state: State) -> float:
-        """Thermal energy kT of the thermostat at the state's time, or of the Brownian forces [energy]."""
+        """Return the thermal energy kT of the thermostat at the time of the state, or of the Brownian forces
+        [energy]."""
         noise = brownian_of(self.evaluator.model)
         if self.evaluator.thermostat is None and noise is not None:
             return self.evaluator.model.units.boltzmann * float(noise.temperature)
@@ -123,7 +124,7 @@ class ActingBarostat:
         )
 
     def energy(self, q: np.ndarray) -> float:
-        """Potential energy at coordinates, in the current box of the evaluator [energy]."""
+        """Return the potential energy at given coordinates, in the current box of the evaluator [energy]."""
         return float(self.evaluator.energies(q).sum())
 
     def take(self, edges: np.ndarray) -> None:

@@ -11,8 +11,8 @@ from articulon.model.box import volume_of
 from articulon.rng import fill_uniforms
 
 WIDTH = 2.0
-"""Largest trial change of ln V, in standard deviations of ln V in the initial box; about half of the trials are
-accepted."""
+"""Largest trial change of ln V, in standard deviations of ln V in the initial box. With this value, about half of the
+trials are accepted."""
 
 
 class ActingMonteCarlo(ActingBarostat):
@@ -27,7 +27,8 @@ class ActingMonteCarlo(ActingBarostat):
         volume = volume_of(edges)
         built_in = self.evaluator.model.box
         assert built_in is not None  # the barostat has checked the model
-        # The initial volume, not the current one, so that trials in both directions are equally likely.
+        # The width depends on the initial volume, not the current one, so that a trial and its reverse are equally
+        # likely.
         most = WIDTH * math.sqrt(kT * self.kappa / built_in.volume)
         change = most * (2.0 * float(drawn[0]) - 1.0)
         scale = math.exp(change / 3.0)
@@ -50,15 +51,15 @@ class ActingMonteCarlo(ActingBarostat):
 
 
 class MonteCarlo(BaseBarostat):
-    """Periodically tries another volume, with molecules moved as wholes, and accepts it with the probability
+    """Tries another volume at regular intervals, with molecules moved as a whole, and accepts it with the probability
 
         min(1, exp(−(ΔU + P ΔV)/kT) (V'/V)^(N+1)),
 
-    for N molecules in V; ln V' is drawn uniformly around ln V (Frenkel and Smit, Understanding Molecular Simulation,
-    2nd ed., 5.4.1; Åqvist et al., Chem. Phys. Lett. 384, 288, 2004).
+    for N molecules in the volume V; ln V' is drawn uniformly around ln V (Frenkel and Smit, Understanding Molecular
+    Simulation, 2nd ed., 5.4.1; Åqvist et al., Chem. Phys. Lett. 384, 288, 2004).
 
-    Ensemble: exactly constant pressure and temperature for all forces, because only their energy is used and no virial.
-    Every trial takes two energy evaluations.
+    Ensemble: exactly that of constant pressure and temperature. It is exact for all forces, because only their energy
+    is used, and no virial. Every trial takes two energy evaluations.
     """
 
     kind: Literal["monte-carlo"] = "monte-carlo"

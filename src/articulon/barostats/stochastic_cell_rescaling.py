@@ -40,11 +40,11 @@ class ActingRescaling(ActingBarostat):
         heat = 0.5 * molecules.twice_kinetic(velocities) * (scale**-2 - 1.0)
         memory.work[:] += self.energy(state.q) - before, heat
         memory.moves[:] += 1
-        # The noise that rescales the speeds counts as work of the thermostat.
+        # The energy by which the noise rescales the speeds counts as work of the thermostat.
         state.work[THERMOSTAT] += heat
 
     def _pressure(self, state: State, moving: tuple[np.ndarray, np.ndarray], volume: float) -> tuple[float, float]:
-        """Internal pressure P_int [energy/length³], and the potential energy [energy]."""
+        """Return the internal pressure P_int [energy/length³] and the potential energy [energy]."""
         e, positions = self.evaluator, site_positions(self.evaluator.model, state.q)
         measures = e.measure(state.q)
         trace = float(measures[W_XX : W_ZZ + 1].sum())
@@ -58,11 +58,11 @@ class StochasticCellRescaling(BaseBarostat):
         dε = −(κ/τ) (P − P_int) dt + √(2 kT κ/(V τ)) dW,
 
     with P_int = (2K + W)/(3V) of whole molecules (:func:`articulon.pressure`). Centres of mass are scaled by e^{dε/3},
-    and their velocities by the inverse (Bernetti and Bussi, J. Chem. Phys. 153, 114107, 2020, eqs. 7 to 9).
+    and their velocities by the inverse factor (Bernetti and Bussi, J. Chem. Phys. 153, 114107, 2020, eqs. 7 to 9).
 
-    Ensemble: constant pressure and temperature if ``relaxation`` is long compared with the time between changes. The
-    volume relaxes in the time ``relaxation`` if ``compressibility`` is correct. A change takes one evaluation of the
-    virial and one of the forces.
+    Ensemble: that of constant pressure and temperature if ``relaxation`` is long compared with the time between
+    changes. The volume relaxes in the time ``relaxation`` if ``compressibility`` is correct. Each change takes one
+    evaluation of the virial and one of the forces.
     """
 
     kind: Literal["stochastic-cell-rescaling"] = "stochastic-cell-rescaling"

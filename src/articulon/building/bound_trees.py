@@ -1,4 +1,4 @@
-"""Trees bound by loops and drives; closing them ignores all other trees, such as water around a protein."""
+"""Trees that are bound by loops and drives. Closing loops ignores all other trees, such as water around a protein."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from articulon.model.joints import BY_KIND
 
 
 def bound_links(model: Model) -> np.ndarray:
-    """Whether each link belongs to a tree with a loop or a drive, shape (links,)."""
+    """Return whether each link belongs to a tree with a loop or a drive, shape (links,)."""
     loops, tree = model.loops, model.tree_of_link
     ends = np.concatenate([loops.link_a, loops.link_b])
     found = np.zeros(model.trees, dtype=bool)
@@ -18,7 +18,7 @@ def bound_links(model: Model) -> np.ndarray:
 
 
 def bound_speeds(model: Model) -> np.ndarray:
-    """Mask of the speeds of such trees, shape (nu,); all speeds if bodies are flexible."""
+    """Return a mask of the speeds of trees with a loop or a drive, shape (nu,); all speeds if bodies are flexible."""
     if model.forest.flexible is not None:
         return np.ones(model.nu, dtype=bool)
     found = np.zeros(model.nu, dtype=bool)
@@ -28,7 +28,8 @@ def bound_speeds(model: Model) -> np.ndarray:
 
 
 def bound_mass_matrix(model: Model, q: np.ndarray, speeds: np.ndarray) -> np.ndarray:
-    """Mass matrix of these speeds, which are decoupled from all others, shape (n, n)."""
+    """Return the mass matrix of the given speeds of bound trees, shape (n, n). They are decoupled from all other
+    speeds."""
     if speeds.all():
         return np.asarray(mass_matrix(model, q))
     links = np.flatnonzero(bound_links(model))
@@ -36,13 +37,13 @@ def bound_mass_matrix(model: Model, q: np.ndarray, speeds: np.ndarray) -> np.nda
     n = int(speeds.sum())
     result = np.zeros((n, n))
     fill_mass_matrix(part, q[of_q], workspace(part), np.zeros((links.size, 21)), result)
-    # The tree's speeds are in the order of its links, the model's in that of its bodies.
+    # Speeds of a tree are in the order of its links, those of the model in the order of its bodies.
     order = np.argsort(_columns(kernel_tables(model).forest, links, speeds=True), kind="stable")
     return result[np.ix_(order, order)]
 
 
 def _columns(forest: Forest, links: np.ndarray, speeds: bool) -> np.ndarray:
-    """Indices of the coordinates or speeds of links among all."""
+    """Return the indices, among all coordinates or speeds, of those of the given links."""
     starts = (forest.u_start if speeds else forest.q_start)[links].tolist()
     joints = [BY_KIND[kind] for kind in forest.kind[links].tolist()]
     found = [start + np.arange(joint.nu if speeds else joint.nq) for start, joint in zip(starts, joints, strict=True)]
@@ -50,7 +51,8 @@ def _columns(forest: Forest, links: np.ndarray, speeds: bool) -> np.ndarray:
 
 
 def _trees(forest: Forest, links: np.ndarray) -> tuple[Forest, np.ndarray]:
-    """Whole trees of links as a separate forest with consecutive coordinates, and the original indices of these."""
+    """Return whole trees as a separate forest with consecutive coordinates, and the original indices of the
+    coordinates."""
     place = np.full(forest.parent.size + 1, -1)
     place[links] = np.arange(links.size)
     sizes = [(BY_KIND[kind].nq, BY_KIND[kind].nu) for kind in forest.kind[links].tolist()]

@@ -1,4 +1,4 @@
-"""Builds a model body by body, or many bodies at once, and rejects invalid input immediately."""
+"""The model builder: it adds bodies one by one or many at once, and rejects invalid input immediately."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,7 +30,7 @@ from articulon.units import UnitSystem, unit_system
 
 
 class ModelBuilder(GrainBuilder, ConstraintBuilder):
-    """Collects bodies, loops, sites and forces, then builds a frozen model.
+    """Collects bodies, loops, sites and forces, and then builds an immutable model.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         self._joint_names: dict[int, str] = {}
         self._armatures: dict[int, np.ndarray] = {}
         self.any_inertia = False
-        """Whether physically impossible inertias are accepted, as they occur in third-party files."""
+        """Whether physically impossible inertias are accepted, because they occur in third-party files."""
         self.inferred: list[str] = []
         """Assumptions and omissions during construction, one line each, for ``Model.inferred``."""
         super().__init__()
@@ -132,8 +132,8 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             Joint frame in the parent's frame: origin [length], shape (3,), and Euler parameters scalar first, shape
             (4,); if ``node`` is given, in the frame of that node of the parent.
         q, u
-            Initial coordinates and speeds of the joint, in its own order; a number is accepted if there is only one.
-            Those of a flexible body's modes follow, and are zero if left out.
+            Initial coordinates and speeds of the joint, in the order of the joint; a number is accepted if there is
+            only one. Those of the modes of a flexible body follow, and are zero if left out.
         modes
             An :class:`articulon.Modes` for a flexible body, whose frame is that of handle 1.
         node
@@ -141,13 +141,13 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         shape
             Shape of the body: one of ``articulon.shapes``, or several. Shapes are only drawn.
         density
-            Density of the shape [mass/length³], positive, from which any of ``mass``, ``inertia`` and ``com`` that is
-            left out is computed; overlapping shapes count twice. It is rejected without a shape, with modes, with a
+            Density of the shape [mass/length³], positive. ``mass``, ``inertia`` and ``com`` are computed from it if
+            they are left out; overlapping shapes count twice. A density is rejected without a shape, with modes, with a
             mass, and with a ``com`` without an ``inertia`` about it.
         joint_name
             Name of the joint, if it differs from the name of the body.
         armature
-            Inertia added to the joint speeds that belongs to no body, such as that of a motor's rotor behind a gear
+            Inertia of the joint speeds that belongs to no body, such as that of the rotor of a motor behind a gear
             [mass length² for rotations, mass for translations]: one number, or one per speed. It is added to the
             diagonal of the mass matrix.
 
@@ -228,7 +228,8 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         u: Any = None,
         names: str | Sequence[str] = "body",
     ) -> range:
-        """Add many bodies at once; arguments as in :meth:`add_body`, each with a leading axis or the same for all.
+        """Add many bodies at once. Arguments are those of :meth:`add_body`, each with a leading axis or the same for
+        all.
 
         Parameters
         ----------
@@ -237,11 +238,12 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         joint
             One joint for all, or one each.
         inertia
-            A number, three principal moments or a matrix for all, or with a leading axis of bodies. For three bodies an
-            ambiguous shape needs an axis of one: (3, 1) is a number each, (1, 3) three moments for all.
+            A number, three principal moments or a matrix for all bodies, or an array with a leading axis of bodies. For
+            three bodies, an ambiguous shape needs an axis of length one: (3, 1) is one number for each body, and (1, 3)
+            is three moments for all.
         parents
-            Index of each body's parent among the model's bodies, −1 for the ground (the default for all). A parent
-            comes before its children.
+            Index of the parent of each body in the model, or −1 for the ground, which is the default. A parent must
+            come before its children.
         q, u
             Initial coordinates and speeds, concatenated in body order.
         names
@@ -309,7 +311,7 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         self._forces.append(force.resolved(self.units, f"forces[{len(self._forces)}]"))
 
     def _armature(self) -> np.ndarray | None:
-        """Armatures of all speeds (nu,); None if there are none."""
+        """Return the armatures of all speeds (nu,); None if there are none."""
         if not any(one.any() for one in self._armatures.values()):
             return None
         if self._modes:
@@ -326,11 +328,11 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         return found
 
     def build(self) -> Model:
-        """Build the frozen model, with its loops closed.
+        """Build the immutable model, with its loops closed.
 
-        Given initial coordinates and speeds are kept if the loops allow it, and missing ones follow from them. If the
-        given coordinates do not close the loops, all coordinates are moved to do so; ``model.closing`` tells by how
-        much. Given speeds that violate the loops are rejected.
+        Initial coordinates and speeds that the user gave are kept if the loops allow it, and missing ones follow from
+        them. If the given coordinates do not close the loops, all coordinates are moved to close them;
+        ``model.closing`` tells by how much. Given speeds that violate the loops are rejected.
 
         Raises
         ------
@@ -375,7 +377,7 @@ def _row(value: Any, size: int) -> Any:
 
 
 def _refuse_twins(forces: tuple[Declaration, ...]) -> None:
-    """Raises ModelError for a force that is declared twice identically, so that it would act twice."""
+    """Raise ModelError for a force that is declared twice identically, because it would act twice."""
     for k, force in enumerate(forces):
         for j, other in enumerate(forces[:k]):
             if type(force) is type(other) and force == other:

@@ -16,7 +16,7 @@ from articulon.model.joints import WELD, Free, Weld
 
 
 def cartesian(model: Model, q: np.ndarray | None = None, u: np.ndarray | None = None) -> Model:
-    """Model with the same bodies, sites and forces, with a free joint for every body and each joint as a loop
+    """Return a model with the same bodies, sites and forces in which every body is free and each joint is a loop
     constraint.
 
     Welds stay welds, and a body that already moves freely relative to the ground keeps its coordinates.
@@ -31,13 +31,14 @@ def cartesian(model: Model, q: np.ndarray | None = None, u: np.ndarray | None = 
     Returns
     -------
     Model
-        The model in Cartesian coordinates, with the given state as its initial state: for each body the position and
-        velocity of its origin and its Euler parameters, world frame, and its angular velocity in its own frame.
+        The model in Cartesian coordinates, with the given state as its initial state. The state of each body consists
+        of the position and velocity of its origin and its Euler parameters in the world frame, and its angular velocity
+        in the body frame.
 
     Raises
     ------
     ModelError
-        For a model with driven joints or joint forces, because without joint coordinates they have nothing to act on.
+        For a model with driven joints or joint forces, because they need joint coordinates to act on.
     """
     check_model(model, "cartesian")
     refuse_armature(model, "Cartesian coordinates")
@@ -94,7 +95,7 @@ def cartesian(model: Model, q: np.ndarray | None = None, u: np.ndarray | None = 
     for body, position, charge, kind, group, radius in zip(*(column for column in model.sites[:6]), strict=True):
         carrier = None if body < 0 else int(body)
         builder.add_site(carrier, position, charge, model.sites.kinds[kind], model.sites.groups[group], radius=radius)
-    if model.atoms is not None:  # torsions are not coordinates here
+    if model.atoms is not None:  # torsions are not coordinates of the new model
         builder.add_atoms(replace(model.atoms, torsions={}, dihedrals={}))
     if model.chains is not None:
         builder.add_chains(model.chains.site, model.chains.first, model.chains.ring, model.chains.branched)

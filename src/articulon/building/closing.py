@@ -1,6 +1,6 @@
-"""Closes the loops of a state: positions by damped Gauss–Newton steps, speeds by one linear step, both minimal in the
-metric of the mass matrix. Where such steps stall, positions are closed by steps minimal in the joints' own angles and
-lengths."""
+"""Projection of a state onto its loop constraints. Positions are moved by damped Gauss–Newton steps, and speeds by one
+linear step, both minimal in the metric of the mass matrix. If the steps of positions stall, steps are used that are
+minimal in the angles and lengths of the joints."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,25 +25,26 @@ from articulon.model.joints.base import TRANSLATION
 from articulon.model.model import Closing
 
 CLOSED = 1e-13
-"""Largest error of a closed loop, relative to the model's size."""
+"""Largest error of a closed loop, relative to the size of the model."""
 ALLOWED = 1e-9
-"""Largest relative violation of the loops by given speeds, compared with the rates they consist of."""
+"""Largest accepted violation of the loops by given speeds, relative to the terms whose sum it is."""
 ROUNDED = 1e-6
-"""Factor on ALLOWED for the rounding of the largest speed of a model."""
+"""Factor by which ALLOWED is multiplied to allow for rounding errors of the largest speed of a model."""
 MOST_STEPS = 200
 """Maximum number of trial states of one search."""
 PATIENCE = 40
-"""Number of trial states after which a search ends that has not halved its error."""
+"""Number of trial states within which a search must halve its error; otherwise it ends."""
 STATIONARY = 0.1
-"""Cosine between the residuals and the changes that joints can make, below which joints cannot reduce the residuals."""
+"""Cosine between the residuals and the changes of residuals that joints can cause, below which joints count as unable
+to reduce the residuals."""
 NUDGES = 5
 """Number of attempts with small displacements for a mechanism that does not close."""
 NUDGE = 0.01
-"""Displacement of a mechanism to test for an isolated singularity [rad, or relative to the model's size]."""
+"""Displacement of a mechanism for the test for an isolated singularity [rad, or relative to the size of the model]."""
 
 
 def close_loops(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """Nearest state with closed loops.
+    """Find the nearest state with closed loops.
 
     Parameters
     ----------
@@ -57,15 +58,15 @@ def close_loops(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -
     Returns
     -------
     q, u
-        The state moved by minimal steps in the metric of the mass matrix; unchanged without loops. Where such steps do
-        not converge, as for long chains with light last links, coordinates are moved by steps that are minimal in
-        angles, and in lengths divided by the model's size.
+        The state moved by steps that are minimal in the metric of the mass matrix; unchanged without loops. If these
+        steps do not converge, as for long chains with light last links, coordinates are moved by steps that are minimal
+        in angles and in lengths divided by the size of the model.
 
     Raises
     ------
     ModelError
-        If the loops cannot be closed, or the search does not converge; the message says which, and names the loop with
-        the largest error, and the error.
+        If the loops cannot be closed, or if the search does not converge. The message says which of the two is the
+        case, and names the loop with the largest error, and this error.
     """
     check_model(model, "close_loops")
     q, u = vector(q, model.nq, "q").copy(), vector(u, model.nu, "u").copy()
@@ -101,10 +102,10 @@ def closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
 
 @contextmanager
 def _computable() -> Iterator[None]:
-    """Raises ModelError if linear algebra fails or yields non-finite values."""
+    """Context that raises ModelError if linear algebra fails or yields non-finite values."""
     try:
         yield
-    except (np.linalg.LinAlgError, ValueError) as error:  # SciPy's error for non-finite values
+    except (np.linalg.LinAlgError, ValueError) as error:  # SciPy raises ValueError for non-finite values
         raise ModelError(
             "the loops cannot be closed, because the mass matrix or the conditions of the loops exceed the "
             f"floating-point precision ({error}): lengths, masses and inertias differ by too many powers of ten, or a "
@@ -122,7 +123,8 @@ def _closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
     for _ in range(NUDGES):
         if error <= CLOSED:
             break
-        # A stretched or folded mechanism cannot move towards closure to first order, so start from a nearby state.
+        # To first order, a stretched or folded mechanism cannot reduce the error; the search then starts from a nearby
+        # state.
         beside = moved(model, model.q0, 10 * NUDGE * rng.standard_normal(model.nu) * (~given_q & joints))
         trial, reached = close_positions(model, beside, ~given_q, 0.0)
         q, error = (trial, reached) if reached < error else (q, error)
@@ -146,11 +148,14 @@ def _closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
 
 
 def _closed_by_some(model: Model, free: np.ndarray, joints: np.ndarray) -> tuple[np.ndarray, float]:
-    """Minimal displacement of the initial coordinates that closes the loops, and the remaining error; first with the
-    free coordinates (nu,), then with all, each time trying only the joints' (nu,) first.
+    """Find the minimal displacement of the initial coordinates that closes the loops; return it and the remaining
+    error.
 
-    Bending a body costs little in the metric of the mass matrix, but may take it far beyond the valid range of its
-    modes. Modes are moved only if nothing else closes the loops.
+    The search first moves the ``free`` coordinates (nu,), then all coordinates. Each time it first tries to move only
+    those of ``joints`` (nu,).
+
+    In the metric of the mass matrix, bending a body is a small displacement, but it may be far beyond the valid range
+    of its modes. Modes are therefore moved only if nothing else closes the loops.
     """
     every = np.ones(model.nu, dtype=bool)
     bent: tuple[np.ndarray, float] | None = None
@@ -165,7 +170,7 @@ def _closed_by_some(model: Model, free: np.ndarray, joints: np.ndarray) -> tuple
 
 
 def _modal(model: Model) -> np.ndarray:
-    """Mask of the speeds of modes (nu,)."""
+    """Return a mask of the speeds of modes (nu,)."""
     mask = np.zeros(model.nu, dtype=bool)
     for body, shapes in model.modes.items():
         start = int(model.forest.u_start[model.link[body]]) + model.joints[body].nu
@@ -174,7 +179,8 @@ def _modal(model: Model) -> np.ndarray:
 
 
 def checked_state(model: Model, q: Any, u: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Validate a state given by a user, by default the model's own; raises ModelError for an impossible state."""
+    """Return a validated state given by a user, by default that of the model; raises ModelError for an impossible
+    state."""
     if q is None and u is None:
         return model.q0, model.u0
     coordinates = model.q0 if q is None else _array(q, model.nq, "q")
@@ -214,11 +220,12 @@ def _whose(name: str, _: int) -> str:
 
 
 def close_positions(model: Model, q: np.ndarray, free: np.ndarray, time: float) -> tuple[np.ndarray, float]:
-    """Coordinates that close the loops as far as the free ones allow, and the largest remaining error relative to the
-    model's size.
+    """Return coordinates that close the loops as far as the ``free`` coordinates allow, and the largest remaining error
+    relative to the size of the model.
 
-    Steps that are minimal in the metric of the mass matrix turn the last light links of a long chain far, beyond what
-    is linear, and stall. A second search from the same state then shares its steps among all joints.
+    Steps that are minimal in the metric of the mass matrix rotate the light last links of a long chain by angles too
+    large for the linear approximation, and the search stalls. A second search from the same state then distributes its
+    steps over all joints.
     """
     reached = _search(model, q, free, time, by_mass=True)
     if _error(model, reached.residual) > CLOSED:
@@ -228,17 +235,18 @@ def close_positions(model: Model, q: np.ndarray, free: np.ndarray, time: float) 
 
 
 class _Reached(NamedTuple):
-    """The end of a search: coordinates, and the residuals there."""
+    """Result of a search: coordinates, and the residuals at these coordinates."""
 
     q: np.ndarray
     residual: np.ndarray
 
 
 def _search(model: Model, q: np.ndarray, free: np.ndarray, time: float, *, by_mass: bool) -> _Reached:
-    """Levenberg–Marquardt steps, minimal in the metric of the mass matrix or of angles and lengths.
+    """Search for closed loops by Levenberg–Marquardt steps, minimal in the metric of the mass matrix or of angles and
+    lengths.
 
-    Steps in the metric of the mass matrix must reduce the largest residual. Those of the second search must reduce the
-    sum of squares, so that it ends at a minimum where the loops cannot be closed.
+    Steps in the metric of the mass matrix must reduce the largest residual. Steps in the metric of angles and lengths
+    must reduce the sum of squares, so that this search ends at a minimum if the loops cannot be closed.
     """
     measure = _error if by_mass else _norm
     scale = 1.0 / model.loops.size
@@ -260,7 +268,7 @@ def _search(model: Model, q: np.ndarray, free: np.ndarray, time: float, *, by_ma
         s2 = s[0] ** 2
         if s2 == 0.0:
             break
-        # Without damping, rigid directions of the loops must not be divided by rounding errors.
+        # Without damping, components of the residual that no joint can change would be divided by rounding errors.
         keep = s > INDEPENDENT * s[0]
         weight = np.where(keep | (damping > 0.0), s / np.maximum(s**2 + damping * s2, 1e-300), 0.0)
         step = np.zeros(model.nu)
@@ -288,7 +296,8 @@ def _search(model: Model, q: np.ndarray, free: np.ndarray, time: float, *, by_ma
 
 
 def _speed_lengths(model: Model) -> np.ndarray:
-    """Unit of each speed, (nu,): the model's size for translations, and 1 for rotations and modes."""
+    """Return the reference scale of each speed (nu,): the size of the model for translations, and 1 for rotations and
+    modes."""
     units = np.ones(model.nu)
     size = float(model.loops.size.max())
     for k in model.head.tolist():
@@ -300,11 +309,11 @@ def _speed_lengths(model: Model) -> np.ndarray:
 def close_speeds(
     model: Model, q: np.ndarray, u: np.ndarray, free: np.ndarray, time: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Speeds that satisfy the loops as far as the free ones allow, and the remaining rates (rows,)."""
+    """Return speeds that satisfy the loops as far as the ``free`` speeds allow, and the remaining rates (rows,)."""
     equations = loop_equations(model, q, u, time)
     bound = bound_speeds(model)
     free = free & bound
-    # At rest nothing must be corrected, and factorising the mass matrix of a large molecule is avoided.
+    # At rest nothing must be corrected; this avoids factorising the mass matrix of a large molecule.
     if not free.any() or not equations.rate.any():
         return u, equations.rate
     L = _root(model, q, bound, free)
@@ -318,9 +327,12 @@ def close_speeds(
 
 
 def _rate_sizes(model: Model, u: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """Reference scale for the rate of each row (rows,): the largest speed of the joints between it and the ground, or
-    its initial rate. In the rate itself the motion of a whole mechanism cancels up to rounding, and speeds that should
-    be zero have the rounding errors of the others."""
+    """Return the reference scale for the rate of each row (rows,): the largest speed of the joints between it and the
+    ground, or its initial rate.
+
+    The rate itself is not a suitable scale: the motion of the whole mechanism cancels in it up to rounding errors, and
+    speeds that should be zero contain rounding errors of the others.
+    """
     forest, sizes = model.forest, np.abs(rate) / model.loops.size
     ends = np.append(forest.u_start, model.nu)
     order = np.sort(ends)
@@ -335,7 +347,8 @@ def _rate_sizes(model: Model, u: np.ndarray, rate: np.ndarray) -> np.ndarray:
 
 
 def _refuse_singular(model: Model, q: np.ndarray) -> int:
-    """Number of independent rows; raises ModelError if it is larger everywhere around q than at q."""
+    """Return the number of independent rows at q; raises ModelError for a singular q, around which it is larger
+    everywhere."""
     bound = bound_speeds(model)
     count = int(bound.sum())
     rank, L, B = _rank(model, q, bound)
@@ -343,7 +356,7 @@ def _refuse_singular(model: Model, q: np.ndarray) -> int:
         return rank
     U = np.linalg.svd(B)[0]
     free = scipy.linalg.solve_triangular(L, U[:, rank:], lower=True, trans=1)
-    # Displaced along the allowed motions and projected back: redundant rows stay redundant.
+    # States around q are displaced along the allowed motions and projected back, so that redundant rows stay redundant.
     direction = np.zeros(model.nu)
     direction[bound] = free @ np.random.default_rng(0).standard_normal(count - rank)
     direction *= NUDGE / max(float(np.abs(direction).max()), 1e-300)
@@ -359,10 +372,10 @@ def _refuse_singular(model: Model, q: np.ndarray) -> int:
 
 
 def _refuse_half_turns(model: Model, q: np.ndarray) -> None:
-    """Raises ModelError if directions that a loop keeps parallel are opposite; right angles cannot tell the
-    difference."""
+    """Raise ModelError if directions that a loop keeps parallel are opposite. The constraints, which only require right
+    angles, cannot distinguish the two."""
     _, rotations = body_poses(model, q)
-    frames = np.vstack([matrices(rotations), np.eye(3)[None]])  # the last, with index −1, is that of the ground
+    frames = np.vstack([matrices(rotations), np.eye(3)[None]])  # the last frame, with index −1, is the ground's
     for loop in model.loop_joints:
         A = frames[loop.parent] @ matrices(loop.rotation)
         B = frames[loop.child] @ matrices(loop.child_rotation)
@@ -375,19 +388,19 @@ def _refuse_half_turns(model: Model, q: np.ndarray) -> None:
 
 
 def _jacobian(model: Model, equations: LoopEquations) -> np.ndarray:
-    """Jacobian J with scaled rows, zero for rows that act on no joint."""
+    """Return the Jacobian J with scaled rows; rows that act on no joint are zero."""
     return np.where(equations.live, (1.0 / model.loops.size), 0.0)[:, None] * equations.jacobian
 
 
 def _root(model: Model, q: np.ndarray, bound: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Factor L of M = L Lᵀ for the free speeds among the bound ones."""
+    """Return the factor L of the mass matrix M = L Lᵀ of the free speeds among the bound ones."""
     some = free[bound]
     return np.asarray(scipy.linalg.cholesky(bound_mass_matrix(model, q, bound)[np.ix_(some, some)], lower=True))
 
 
 def _rank(model: Model, q: np.ndarray, bound: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
-    """Number of independent rows, the factor L of M = L Lᵀ for the bound speeds, and the rows for their comparison
-    (speeds, rows): in the metric of the mass matrix and with unit length, as in the solvers."""
+    """Return the number of independent rows, the factor L of M = L Lᵀ for the bound speeds, and the rows from which the
+    number follows (speeds, rows): in the metric of the mass matrix and with unit length, as in the solvers."""
     L = _root(model, q, bound, bound)
     J = _jacobian(model, loop_equations(model, q, np.zeros(model.nu)))[:, bound]
     B = scipy.linalg.solve_triangular(L, J.T, lower=True)
@@ -411,7 +424,7 @@ def _open(model: Model, q: np.ndarray, time: float) -> ModelError:
     row = int(np.argmax(np.abs(residual)))
     what = "" if model.loops.kind[row] != TRANSLATION else f" {model.units.label('length')}".rstrip()
     left = f"{abs(equations.residual[row]):.3g}{what}"
-    # Where the residuals are smallest, none of the changes that the joints can make points along them.
+    # At a minimum of the residuals, none of the changes that joints can cause is along the residuals.
     J = _jacobian(model, equations) * _speed_lengths(model)
     change = float(np.linalg.norm(J.T @ residual))
     if change > STATIONARY * float(np.linalg.norm(J, 2)) * float(np.linalg.norm(residual)):

@@ -45,10 +45,10 @@ class ConstraintBuilder(BodyRegister):
         name
             Name, unique among the loops and drives.
         joint
-            Any joint that constrains: its frame is fixed in the parent, as for a body's own joint, and its moving side
-            in the child.
+            Any joint that imposes a constraint. Its frame is fixed in the parent, as for the joint of a body, and its
+            moving side is fixed in the child.
         child, parent
-            Bodies that have been added, by handle or name; None, the default of both, is the ground.
+            Bodies that have been added, by handle or name; None, the default for both, is the ground.
         position, rotation
             Joint frame in the parent's frame: origin [length], shape (3,), and Euler parameters scalar first, shape
             (4,).
@@ -96,7 +96,7 @@ class ConstraintBuilder(BodyRegister):
         function: Callable[[float, np.ndarray], None] | None = None,
         name: str | None = None,
     ) -> None:
-        """Make a coordinate of a body's joint follow a given motion, by whatever force is needed.
+        """Prescribe the motion of a coordinate of a body's joint; the joint applies the force that is needed.
 
         Parameters
         ----------
@@ -105,11 +105,11 @@ class ConstraintBuilder(BodyRegister):
         component
             Index of the driven coordinate: an angle or a displacement, not an Euler parameter.
         times, values
-            Table of the coordinate over increasing times [time], with at least four rows: the motion is the cubic
-            spline through it (not-a-knot), and a run must end within it.
+            Table of the coordinate over increasing times [time], with at least four rows. The motion is the cubic
+            spline through the values (not-a-knot); a run must end within the times.
         function
-            Function instead of a table: ``function(time, result)`` writes the coordinate, its rate and its acceleration
-            into ``result`` (3,). It is compiled by Numba.
+            Function that replaces the table. ``function(time, result)`` writes the coordinate, its rate and its
+            acceleration into ``result`` (3,). It is compiled by Numba.
         name
             Name, unique among the loops and drives; by default "drive of" and the body's name.
 

@@ -1,4 +1,4 @@
-"""Part of the model builder for flexible bodies: their modes, and the nodes that carry something."""
+"""Part of the model builder for flexible bodies: their modes, and the nodes that carry sites or joints."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -27,7 +27,7 @@ class FlexibleBuilder(BodyRegister):
             return None
         if not isinstance(modes, Modes):
             raise ModelError(f"{where}, modes: expected ar.Modes, got {shown(modes)}")
-        for name in ("units", "boundary"):  # an array would be compared element-wise
+        for name in ("units", "boundary"):  # a comparison of arrays would be element-wise
             if getattr(modes, name) is not None:
                 one_word(getattr(modes, name), f"{where}, modes, {name}")
         # Bodies with the same modes share their tables.
@@ -36,7 +36,8 @@ class FlexibleBuilder(BodyRegister):
         return self._resolved[modes]
 
     def _check_node(self, node: int | None, carrier: int, where: str, frame: bool) -> None:
-        """Raises ModelError for a node that the carrier does not have, or a node without a frame if one is needed."""
+        """Raise ModelError for a node that the carrier does not have, or for a node without a frame if a frame is
+        needed."""
         if node is None:
             return
         name = "the ground" if carrier < 0 else f"body '{self._names[carrier]}'"
@@ -52,7 +53,7 @@ class FlexibleBuilder(BodyRegister):
             shapes.rotation(int(node), f"{where}, node of {name}")
 
     def _flexibility(self, sites: int) -> Flexibility:
-        """Flexibility tables collected so far, for this many sites."""
+        """Return the tables of flexible bodies collected so far, for a given number of sites."""
         if not self._modes:
             return RIGID
         nodes = np.full(sites, -1)
@@ -61,7 +62,7 @@ class FlexibleBuilder(BodyRegister):
 
 
 def with_modes(start: Any, size: int, modes: int) -> Any:
-    """Initial values of a joint, with zeros for modes that are not given."""
+    """Return the initial values of a joint and of modes, with zeros for modes that are left out."""
     listed = isinstance(start, Sequence | np.ndarray) and np.shape(start) != () and not isinstance(start, str)
     return (*start, *(0.0,) * modes) if modes and listed and len(start) == size else start
 
@@ -69,7 +70,8 @@ def with_modes(start: Any, size: int, modes: int) -> Any:
 def with_nodes(
     mass: np.ndarray, com: np.ndarray, inertia: np.ndarray, shapes: ModeShapes
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mass (1,), centre of mass (1, 3) and inertia about it (1, 6) of a rigid part plus the undeformed nodes."""
+    """Return the mass (1,), centre of mass (1, 3) and inertia about it (1, 6) of a rigid part together with the
+    undeformed nodes."""
     masses = np.concatenate([mass, shapes.masses])
     places = np.concatenate([com, shapes.positions])
     total = masses.sum()

@@ -1,4 +1,4 @@
-"""Part of the model builder for grains: free bodies of one sphere each, singly or by the million."""
+"""Part of the model builder for grains: free bodies of one sphere each, added one by one or many at once."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from articulon.inputs import floats, one_word, shown
 from articulon.model.joints import Free
 
 SOLID = 0.4
-"""Moment of inertia of a solid homogeneous sphere about its centre, over m R²."""
+"""Moment of inertia of a solid homogeneous sphere about its centre, divided by m R²."""
 
 
 class GrainBuilder(NamedSiteBuilder):
@@ -46,7 +46,7 @@ class GrainBuilder(NamedSiteBuilder):
         kind
             Kind, which selects the material of its contacts.
         density, mass
-            Density or mass, one of the two [mass/length³], [mass]; m = 4/3 π R³ ρ.
+            Density [mass/length³] or mass [mass]; one of the two must be given. m = 4/3 π R³ ρ.
         velocity, spin
             Velocity of the centre [velocity] and angular velocity [angle/time], world frame, shape (3,).
         charge
@@ -96,7 +96,8 @@ class GrainBuilder(NamedSiteBuilder):
         charge: Any = 0.0,
         group: str | Sequence[str] | None = None,
     ) -> range:
-        """Add many grains at once; arguments as in :meth:`add_grain`, one for all or one each.
+        """Add many grains at once. Arguments are those of :meth:`add_grain`, with one value for all or one for each
+        grain.
 
         Parameters
         ----------
@@ -107,7 +108,8 @@ class GrainBuilder(NamedSiteBuilder):
         kind, group
             One word for all or one each; see :meth:`add_grain`.
         density, mass
-            One of the two, one value for all or one each [mass/length³], [mass].
+            Density [mass/length³] or mass [mass]; one of the two must be given, with one value for all or one for each
+            grain.
         velocities, spins
             Velocities and angular velocities, world frame [velocity], [angle/time], shape (n, 3); by default zero.
         name
@@ -194,7 +196,7 @@ class GrainBuilder(NamedSiteBuilder):
         q[:, :3], q[:, 3] = places, 1.0
         u = None
         if velocities is not None or spins is not None:
-            # Grains start unrotated, so that their body axes, in which spins are stored, are the world's.
+            # Grains start without rotation, so the body axes, in which spins are stored, are the world axes.
             u = np.zeros((count, 6))
             u[:, :3] = 0.0 if velocities is None else velocities
             u[:, 3:] = 0.0 if spins is None else spins

@@ -22,7 +22,7 @@ class Body:
     name: str
     """The body's name."""
     builder: Any
-    """Builder that the body belongs to."""
+    """Builder to which the body belongs."""
 
 
 class BodyRegister:

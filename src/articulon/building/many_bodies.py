@@ -1,4 +1,4 @@
-"""Many bodies at once: values for all or for each, as columns of a builder."""
+"""Conversion of the values given for many bodies, one for all or one for each, to columns of a builder."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def columns_of_many(
     position: Any,
     rotation: Any,
 ) -> tuple[list[str], list[Joint], dict[str, np.ndarray]]:
-    """Names, joints and columns of many bodies, from the arguments of :meth:`articulon.ModelBuilder.add_bodies`.
+    """Return names, joints and columns of many bodies, from the arguments of :meth:`articulon.ModelBuilder.add_bodies`.
 
     Parameters
     ----------
     count, joint, names, parents, q, u, mass, inertia, com, position, rotation
-        Arguments of that method.
+        Arguments of ``add_bodies``.
     first
-        Index of the first of them in the model.
+        Index of the first of the new bodies in the model.
     known
         Names of the bodies added before.
 
@@ -99,7 +99,7 @@ def _joints(joint: Any, count: int) -> list[Joint]:
 
 
 class _Given:
-    """Parses the values given for bodies with these names."""
+    """Parses the values given for bodies with the given names."""
 
     def __init__(self, names: list[str]) -> None:
         self.names, self.count = names, len(names)
@@ -114,7 +114,7 @@ class _Given:
             raise ModelError(f"add_bodies, {what}: {reason}") from None
 
     def rows(self, value: Any, width: int, what: str) -> np.ndarray:
-        """A row for each body, or a number for each if the width is 0."""
+        """Return a row for each body, or a number for each if the width is 0."""
         shape = (self.count, width) if width else (self.count,)
         given = self.floats(value, what)
         try:
@@ -127,7 +127,7 @@ class _Given:
         return result
 
     def parents(self, given: Any, first: int) -> np.ndarray:
-        """Indices of the parents, shape (bodies,), each before its children."""
+        """Return the indices of the parents, shape (bodies,). Each parent comes before its children."""
         try:
             parent = np.broadcast_to(self.floats(-1 if given is None else given, "parents"), (self.count,)).copy()
         except ValueError:
@@ -147,7 +147,7 @@ class _Given:
         return parent
 
     def moments(self, inertia: Any) -> np.ndarray:
-        """Moments xx, xy, xz, yy, yz, zz about the centres of mass, shape (..., 6)."""
+        """Return the moments xx, xy, xz, yy, yz, zz about the centres of mass, shape (..., 6)."""
         count, moments = self.count, self.floats(inertia, "inertia")
         same = (moments == moments.flat[0]).all() if moments.ndim == 1 and moments.size else not moments.any()
         if count == 3 and moments.shape in ((3,), (3, 3)) and not same:
@@ -166,7 +166,7 @@ class _Given:
         return found
 
     def start(self, joints: list[Joint], q: Any, u: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Initial coordinates and speeds of all joints, concatenated."""
+        """Return the concatenated initial coordinates and speeds of all joints."""
         start_q = np.concatenate([j.zero() for j in joints]) if q is None else np.array(self.floats(q, "q"))
         sizes_q, sizes_u = np.array([j.nq for j in joints]), np.array([j.nu for j in joints])
         start_u = np.zeros(int(sizes_u.sum())) if u is None else np.array(self.floats(u, "u"))

@@ -1,4 +1,4 @@
-"""Part of the model builder that names sites: atoms of molecules, beads of polymer chains."""
+"""Part of the model builder that declares sites as atoms of molecules or beads of polymer chains."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from articulon.model.polymer_chains import PolymerChains
 
 
 class NamedSiteBuilder(SiteBuilder):
-    """Builder mixin for the names of sites."""
+    """Builder mixin for atoms and polymer chains."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -20,17 +20,17 @@ class NamedSiteBuilder(SiteBuilder):
         self._chains: list[PolymerChains] = []
 
     def add_atoms(self, atoms: Atoms) -> None:
-        """Name sites that have been added as atoms; see ``Model.atoms``.
+        """Declare which sites are atoms, with their names; see ``Model.atoms``. The sites must have been added before.
 
         Parameters
         ----------
         atoms
-            The atoms, each on a site of this builder, with the torsions of bodies.
+            The atoms, each at a site of this builder, and the torsions of bodies.
 
         Raises
         ------
         ModelError
-            For anything but atoms, and for a site or a body that has not been added.
+            For an argument that is not ``Atoms``, and for a site or a body that has not been added.
         """
         if not isinstance(atoms, Atoms):
             raise ModelError(f"add_atoms: expected atoms, got {shown(atoms)}")
@@ -41,14 +41,14 @@ class NamedSiteBuilder(SiteBuilder):
         self._atoms.append(atoms)
 
     def add_chains(self, sites: Any, first: Any, ring: Any = False, branched: Any = False) -> None:
-        """Declare sites that have been added as beads of polymer chains; see ``Model.chains``.
+        """Declare which sites are beads of polymer chains; see ``Model.chains``. The sites must have been added before.
 
         Parameters
         ----------
         sites
             Indices of the beads, chain after chain, along the backbone of linear chains and rings, shape (beads,).
         first
-            Start of each chain in ``sites``, and the total number at the end, shape (chains + 1,).
+            Index in ``sites`` of the first bead of each chain; last, the total number of beads. Shape (chains + 1,).
         ring, branched
             Whether a chain is closed, or branched; one value for all or shape (chains,).
 

@@ -1,4 +1,4 @@
-"""Largest initial distance of a body from a periodic box."""
+"""Check of the initial distance of bodies from a periodic box."""
 
 import numpy as np
 
@@ -7,12 +7,12 @@ from articulon.errors import ModelError
 from articulon.model import Model
 
 FARTHEST = 2.0**20
-"""Limit on the initial distance of a body from the box, in box lengths. Any periodic image is equivalent, and each
-factor of ten costs a digit in every distance between bodies."""
+"""Largest initial distance of a body from the box, in box lengths. All periodic images are equivalent, but each factor
+of ten in the distance costs one digit of precision in distances between bodies."""
 
 
 def check_reach(model: Model) -> None:
-    """Raises ModelError, naming the body, if a body starts millions of box lengths away from a periodic box."""
+    """Raise ModelError, naming the body, if a body starts millions of box lengths away from a periodic box."""
     box = model.box
     if box is None or not box.periodic.any():
         return

@@ -17,8 +17,8 @@ from articulon.units import UnitSystem
 
 
 def resolved_shapes(shape: Any, units: UnitSystem, where: str) -> tuple[Shape, ...]:
-    """One or several shapes in the model's units, with absolute paths of mesh files; raises ModelError, prefixed by
-    ``where``, for anything that is not a shape, and for a missing mesh."""
+    """Return one or several shapes in the units of the model, with absolute paths of mesh files; raises ModelError,
+    prefixed by ``where``, for anything that is not a shape, and for a missing mesh."""
     if shape is None:
         return ()
     given = [shape] if isinstance(shape, Shape) or not isinstance(shape, Sequence) else list(shape)
@@ -38,7 +38,8 @@ def resolved_shapes(shape: Any, units: UnitSystem, where: str) -> tuple[Shape, .
 def by_density(
     shapes: tuple[Shape, ...], density: Any, given: dict[str, Any], flexible: bool, units: UnitSystem, where: str
 ) -> dict[str, Any]:
-    """Given values of ``mass``, ``inertia`` and ``com``, or those that follow from shapes with a density.
+    """Return ``mass``, ``inertia`` and ``com``: the given values, and for others those that follow from shapes and a
+    density.
 
     Raises
     ------
@@ -71,13 +72,13 @@ def by_density(
 
 
 def _clean(inertia: np.ndarray) -> np.ndarray:
-    """Inertia made exactly symmetric."""
+    """Return an inertia that is made exactly symmetric."""
     return np.asarray(0.5 * (inertia + inertia.T))
 
 
 def armatures(given: Any, joint: Joint, units: UnitSystem, where: str) -> np.ndarray:
-    """Armatures of a joint's speeds (nu,), from one number for all or one each; raises ModelError, prefixed by
-    ``where``, for negative values and for joints without degrees of freedom."""
+    """Return the armatures of the speeds of a joint (nu,), from one number for all or one for each; raises ModelError,
+    prefixed by ``where``, for negative values and for joints without degrees of freedom."""
     key = f"{where}, armature"
     dimensions = ["mass"] * joint.translations + ["inertia"] * (joint.nu - joint.translations)
     listed = isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) and np.shape(given) != ()

@@ -62,7 +62,7 @@ class SiteBuilder(FlexibleBuilder):
         Parameters
         ----------
         body
-            Body that carries it; None fixes it to the ground.
+            Body that carries the site; None fixes it to the ground.
         position
             Position in the frame of the body or of its node [length], shape (3,).
         charge
@@ -107,14 +107,15 @@ class SiteBuilder(FlexibleBuilder):
         group: str | Sequence[str] | None = None,
         radius: Any = 0.0,
     ) -> range:
-        """Add many points at once; arguments as in :meth:`add_site`, each with a leading axis or the same for all.
+        """Add many sites at once. Arguments are those of :meth:`add_site`, each with a leading axis or the same for
+        all.
 
         Parameters
         ----------
         bodies
             Index of the body of each site, −1 for the ground, shape (sites,).
         positions
-            Positions in the frames of these bodies [length], shape (sites, 3).
+            Positions in the frames of the bodies [length], shape (sites, 3).
         charge
             One charge for all or one each [charge].
         kind, group
@@ -218,14 +219,16 @@ class SiteBuilder(FlexibleBuilder):
         self._site_count += chunk.body.size
 
     def _radii(self, radius: Any, count: int, called: str) -> np.ndarray:
-        """One for all or one each, shape (count,); raises ModelError for a negative one."""
+        """Return the radii of contact spheres, given as one for all or one each, shape (count,); raises ModelError for
+        a negative radius."""
         radii = self._rows(radius, count, 0, "length", called, "radius")
         if not (radii >= 0.0).all():
             raise ModelError(f"{called}, radius: must not be negative, got {radii.min():g}")
         return radii
 
     def _rows(self, value: Any, count: int, width: int, dimension: str, called: str, what: str) -> np.ndarray:
-        """One number or row for all, or one each, as an array (count,) or (count, width) in the model's units."""
+        """Return values given as one number or row for all, or one each, as an array (count,) or (count, width) in the
+        units of the model."""
         shape = (count, width) if width else (count,)
         given = body_checks.array(value, None, dimension, self.units, f"{called}, {what}")
         try:
@@ -235,7 +238,7 @@ class SiteBuilder(FlexibleBuilder):
 
     @staticmethod
     def _words(value: str | Sequence[str], count: int, called: str, what: str) -> str | list[str]:
-        """One word for all, or one each."""
+        """Return words given as one for all or one each, after validation."""
         if isinstance(value, str):
             return value
         found = list(words(value, f"{called}, {what}"))
@@ -259,8 +262,8 @@ class SiteBuilder(FlexibleBuilder):
 
 
 def _numbered(chunks: list[tuple[str | list[str], int]]) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Numbers of words in the order of their first occurrence, and the words; from chunks of sites with one word, or
-    with lists of words."""
+    """Return a number for each site, and the words to which the numbers refer, in the order of their first occurrence.
+    Each chunk of sites has one word for all sites or a list of words."""
     number: dict[str, int] = {}
     found = []
     for given, count in chunks:

@@ -7,16 +7,16 @@ from articulon.cases.overrides import choosing
 
 
 def foreign(description: Any, key: str) -> bool:
-    """Whether a key of a policy or integrator section is unknown to the policy or rule that the case uses."""
+    """Return whether a key of the scaling or integrator section is unknown to the policy or integrator of the case."""
     section, _, name = key.strip().partition(".")
     declared = getattr(description, section, None)
     return declared is not None and name not in getattr(type(declared), "model_fields", {name: None})
 
 
 def how_to_vary(name: str, case: str, overrides: list[str], key: str, value: Any, vary: list[str]) -> str:
-    """Advice for a key that belongs to another policy or rule than the case uses: the command that chooses it first.
+    """Return advice for a key of a policy or integrator that the case does not use: a command that first selects it.
 
-    ``name`` is the command; the advice is empty for any other key.
+    ``name`` is the command that was given. The advice is empty for any other key.
     """
     found = choosing(key, value)
     if found is None:

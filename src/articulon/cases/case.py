@@ -94,16 +94,16 @@ class Case:
     optimise: Optimise | None = None
     """Parameters to optimise and their targets; None without any."""
     changes: dict[str, Any] = field(default_factory=dict, compare=False)
-    """Overrides by dotted key that turned the file or variant of the same name into this case."""
+    """Overrides by dotted key that were applied to the file or variant of the same name to make this case."""
     allow_code: bool = field(default=False, compare=False)
-    """Whether functions that the case names may run."""
+    """Whether Python functions named in the case may be run."""
 
     def __repr__(self) -> str:
         return f"Case({self.name!r}: {self.words})"
 
     @property
     def words(self) -> str:
-        """One-line description: the model's builder, the policy, the rule, the duration and the seed."""
+        """One-line description: model builder, scaling policy, integrator, duration and seed."""
         unit = "" if self.units.time is None else f" {self.units.symbols[2]}"
         scaled = "unscaled" if not self.scaling.scales else f"{self.scaling.policy} scaling"
         what = f"{self.model_declaration.builder} model, {scaled}, {self.integrator.rule}"
@@ -115,22 +115,22 @@ class Case:
 
     @property
     def folder_name(self) -> str:
-        """Default name of the folder of results: the case's name and what its overrides change."""
+        """Default name of the folder of results: the name of the case and the values that overrides change."""
         return folder_name(self.name, self.changes)
 
     @property
     def driven_by_code(self) -> bool:
-        """Whether a function named by the case drives a joint."""
+        """Whether a Python function named in the case drives a joint."""
         return self.model_declaration.driven_by_code
 
     @property
     def code(self) -> list[tuple[str, str]]:
-        """Keys and values of the functions that the case names; these are code."""
+        """Return the keys and values of the Python functions that the case names."""
         sections = (("model", self.model_declaration), ("forces", self.forces), ("adaptive", self.adaptive))
         return [named for key, section in sections for named in named_code(section, key)]
 
     def check_code(self) -> None:
-        """Raises CaseError if the case names functions (code) and the user has not allowed them to run."""
+        """Raise CaseError if the case names Python functions that the user has not allowed to run."""
         if not self.allow_code:
             refuse_code(self.source, self.code)
 
@@ -141,8 +141,8 @@ class Case:
         ----------
         run_code
             Whether the functions that the case names are loaded; the case must then be allowed to run code. Without
-            them the model can be inspected, but forces by such functions cannot be evaluated, and coordinates that a
-            function drives are free. Forces between sites are then our own, whatever ``run.engine`` says.
+            them the model can be inspected, but forces that these functions define cannot be evaluated, and coordinates
+            that they drive are free. Forces between sites are then those of articulon, whatever ``run.engine`` says.
 
         Raises
         ------
@@ -177,14 +177,15 @@ class Case:
 
     @property
     def inferred(self) -> tuple[str, ...]:
-        """Assumptions made about a file when the model was last built, and what of it is constant or left out, one line
-        each."""
+        """Assumptions about a file made when the model was last built, and parts of the file that are held constant or
+        left out, one line each."""
         return self.model_declaration.inferred
 
     def variant(self, name: str) -> "Case":
         """Return the case with the overrides of a variant, named ``<case>-<variant>``.
 
-        It has no variants of its own, because they need not fit it any more. Raises CaseError for an unknown variant.
+        The returned case has no variants, because those of this case may not fit it. Raises CaseError for an unknown
+        variant.
         """
         if name not in self.variants:
             hint = nearest(name, list(self.variants)) or "; the case has no [variants]"
@@ -205,7 +206,7 @@ class Case:
         return replace(case, changes={**self.changes, **overrides})
 
     def content(self) -> dict[str, Any]:
-        """Every section as plain tables, lists, strings and numbers, with defaults written out."""
+        """Return every section as plain tables, lists, strings and numbers, with defaults written out."""
         heading = {
             "title": self.title,
             "name": self.name,
@@ -235,7 +236,7 @@ class Case:
         return {name: _plain(section) for name, section in sections.items()}
 
     def to_toml(self) -> str:
-        """TOML text that reads back as an equal case; raises CaseError for a force that is a Python object."""
+        """Return TOML text that reads back as an equal case; raises CaseError for a force that is a Python object."""
         versions = {
             "articulon": __version__,
             "numpy": version("numpy"),
@@ -251,7 +252,7 @@ class Case:
             raise CaseError(f"{self.source}: {error}") from None
 
     def digest(self) -> str:
-        """SHA-256 of everything that determines the numbers of a run: equal digests mean equal results.
+        """Return the SHA-256 of everything that determines the results of a run: equal digests mean equal results.
 
         Titles, notes, variants, the number of threads, the checkpoint interval and the version of articulon are left
         out.
@@ -259,11 +260,12 @@ class Case:
         return hashlib.sha256(json.dumps(self._determining(), sort_keys=True, default=str).encode()).hexdigest()
 
     def differences(self, other: "Case") -> list[str]:
-        """Dotted keys that determine the numbers of a run and differ from those of another case."""
+        """Return the dotted keys that affect the results of a run and whose values differ from those of another
+        case."""
         return _differing(self._determining(), other._determining(), ())
 
     def check_continues(self, file: Path) -> None:
-        """Raises CaseError unless the ``case.toml`` of a run describes the same run as this case."""
+        """Raise CaseError unless the ``case.toml`` of a run describes the same run as this case."""
         stored = Case.read(file, allow_code=self.allow_code)
         keys = self.differences(stored)
         if keys:
@@ -285,7 +287,7 @@ class Case:
     def _determining(self) -> dict[str, Any]:
         content = self.content()
         kept = {name: section for name, section in content.items() if name not in WITHOUT_EFFECT}
-        if "plugins" in kept:  # by their contents, not by their paths
+        if "plugins" in kept:  # plugins are identified by their contents, not by their paths
             kept["plugins"] = [hashlib.sha256(Path(one).read_bytes()).hexdigest() for one in self.plugins.files]
         kept["run"] = {
             key: value

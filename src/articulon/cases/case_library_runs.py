@@ -31,8 +31,8 @@ def run(
 ) -> Run:
     """Run a case, given as a case, a name or a path; see :func:`articulon.simulation.case_run.run`.
 
-    With ``allow_code`` the functions that the case names may run: they are code by the author of the case. If several
-    MPI ranks share the forces of LAMMPS, only the first rank returns.
+    With ``allow_code``, Python functions named in the case may be run; they are code of the author of the case. If
+    several MPI ranks share the forces of LAMMPS, only the first rank returns.
     """
     if out is not None:
         out = path_of(out, "run, out", CaseError)

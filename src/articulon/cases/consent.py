@@ -1,7 +1,7 @@
 """Code that a case names runs only if the user has allowed it.
 
-A case is data that may come from anybody, but a function that it names is a program. Reading a case, reporting on a
-run and inspecting a model need no such code.
+A case is data that may come from anybody, but a function that it names is a program. Reading a case, reporting on a run
+and inspecting a model do not run this code.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,14 +36,15 @@ def named_code(declarations: Any, where: str = "") -> Iterator[tuple[str, str]]:
 
 
 def are_numbers(items: Any) -> bool:
-    """Whether a list holds only numbers and lists of numbers, and so no code; a fast test for long lists."""
+    """Return whether a list holds only numbers and lists of numbers, and therefore no code. This test is fast for long
+    lists."""
     return all(
         isinstance(item, int | float) or (isinstance(item, list | tuple) and are_numbers(item)) for item in items
     )
 
 
 def refuse_code(source: str, named: list[tuple[str, str]]) -> None:
-    """Raises CaseError, naming the keys, if a case names code."""
+    """Raise CaseError, naming the keys, if a case names code."""
     if not named:
         return
     shown = ", ".join(f"{key} = '{function}'" for key, function in named[:3])

@@ -1,4 +1,4 @@
-"""Default folder names of runs, made of the case and of what its overrides change."""
+"""Default folder names of runs, made of the name of the case and the values that overrides change."""
 
 import hashlib
 import json
@@ -9,25 +9,25 @@ from typing import Any
 from articulon.cases.overrides import dotted, parts
 
 WITHOUT_EFFECT = ("case", "fidelity", "checks", "variants", "compare", "sensitivities", "fit", "optimise", "versions")
-"""Sections that change no number of a run, except for the units."""
+"""Sections that do not change the results of a run, except for the units."""
 RUN_WITHOUT_EFFECT = ("checkpoint_interval", "threads", "gsd")
-"""Keys of ``run`` that change no number of a run."""
+"""Keys of ``run`` that do not change the results of a run."""
 RUN_DEFAULTS = {"device": "cpu", "precision": "double", "atoms_every": 1, "engine": "articulon"}
-"""Keys of ``run`` that were added later, with the value that older runs had implicitly."""
+"""Keys of ``run`` that were added later, with the values that older runs used implicitly."""
 SEED = "run.seed"
 
 WORD = 24
 """Number of characters of a value that are shown."""
 LONGEST = 200
-"""Largest length of a name in bytes; file systems allow 255, and suffixes need some of them."""
+"""Largest length of a name in bytes; file systems allow 255 bytes, and suffixes need some of them."""
 
 
 def folder_name(name: str, changes: Mapping[str, Any]) -> str:
     """Return the folder name of a run; equal cases and changes give equal names.
 
-    The seed is shown as it is. Other changes are shown by their last key and their value if these are short and valid
-    in a file name; eight digits of their digest then distinguish names that would look the same. Changes that do not
-    affect the numbers of the run are left out.
+    A changed seed is shown as its number. Any other change is shown by its last key and its value if these are short
+    and valid in a file name. Eight digits of the digest of the changes distinguish names that would otherwise be the
+    same. Changes that do not affect the results of the run are left out.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def folder_name(name: str, changes: Mapping[str, Any]) -> str:
 
 
 def _tells(key: str) -> bool:
-    """Whether a change can affect the numbers of the run."""
+    """Return whether a change can affect the results of the run."""
     section, *rest = parts(key)
     if section == "case":
         return rest[:1] in ([], ["units"])

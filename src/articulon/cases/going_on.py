@@ -17,19 +17,20 @@ DURATION, FRAMES = "run.duration", "run.frames"
 
 
 def going_on(folder: Path, case: Case, name: str = CASE) -> tuple[Case, Case | None]:
-    """Return the case that the run in a folder continues with, and the shorter case that it was made with so far.
+    """Return the case with which the run in a folder continues, and the shorter case with which it was made so far.
 
-    The shorter case is read from the file ``name`` of the folder. It is None if it is the same case, or if the folder
-    holds a different run.
+    The shorter case is read from the file ``name`` in the folder. It is None if the folder holds the same case, or a
+    different run.
 
-    A duration that an override changes leaves the interval between frames unchanged.
+    An override of the duration leaves the interval between frames unchanged.
 
     Raises
     ------
     CaseError
-        If the duration is shorter, is not a whole number of intervals between frames, or the frames are at other times.
+        If the duration is shorter, or not a whole number of intervals between frames, or if the frames are at other
+        times.
     ArticulonError
-        If a condition that the case watches has already ended the run.
+        If a stop condition of the case has already ended the run.
     """
     file = folder / name
     if DURATION not in case.changes or not os.path.lexists(file):

@@ -11,7 +11,7 @@ from articulon.errors import CaseError
 from articulon.inputs import clipped, exists, shown
 
 STRUCTURES = {".pdb", ".ent", ".cif", ".mmcif", ".pdbx"}
-"""Endings of structure files, which are not cases, whatever follows the ending."""
+"""Endings of structure files. A name that contains one of them is not a case, whatever follows the ending."""
 
 
 def load_case(
@@ -27,8 +27,8 @@ def load_case(
         Changes by dotted key, such as ``{"run.duration": "0.1 us", "forces.stokes-drag.viscosity": "1 mPa s"}``;
         list elements are addressed by number, or by their kind or name if it is unique. None removes a key.
     allow_code
-        Whether functions that the case names in forces, drives and conditions may run: they are code by the author of
-        the case. Without permission such a case can be read, but not run.
+        Whether Python functions that the case names in forces, drives and conditions may be run; they are code of the
+        author of the case. Without permission, a case that names functions can be read, but not run.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def load_case(
     file = find(name_or_path)
     table = table_of(file)
     case = resolve(table, str(file), file.stem, {} if overrides is None else overrides, allow_code)
-    # Variants need not fit a case with overrides, given here or before the case was written to the folder of a run.
+    # Variants may not fit a case with overrides, which are given here or were applied before a run wrote the case.
     if not overrides and "versions" not in table:
         for name in case.variants:
             case.variant(name)
@@ -60,7 +60,7 @@ def given_case(case: Case | str | Path, overrides: Mapping[str, Any] | None, all
 
 
 def find(name_or_path: str | Path) -> Path:
-    """File of a case; raises CaseError, with the nearest built-in name, if there is none."""
+    """Return the file of a case; raises CaseError, with the nearest built-in name, if there is none."""
     known = built_in_cases()
     if not isinstance(name_or_path, str | Path):
         raise CaseError(f"expected the name or the path of a case, got {shown(name_or_path)}")

@@ -13,7 +13,7 @@ from articulon.model.placed_bodies import joint_frame
 
 
 def obstacle(model: Model) -> str | None:
-    """Reason why no case file can hold a model; None if one can."""
+    """Return the reason why a model cannot be written to a case file; None if it can."""
     if model.modes:
         return f"body '{model.names[next(iter(model.modes))]}' is flexible, and its modes are not in a file"
     driven = [drive.name for drive in model.drives if drive.function is not None]
@@ -29,7 +29,7 @@ def obstacle(model: Model) -> str | None:
 
 
 def written_out(model: Model) -> dict[str, Any]:
-    """The tables of a model's bodies, sites, loops and drives, in its units."""
+    """Return the bodies, sites, loops and drives of a model as tables, in its units."""
     return {
         "builder": "explicit",
         "bodies": [_body(model, body) for body in range(model.bodies)],

@@ -40,18 +40,19 @@ ALTERNATIVES: dict[tuple[Part, ...], str] = {
     ("thermostat", "mass"): "period",
     ("thermostat", "period"): "mass",
 }
-"""Pairs of keys of which only one may be given: setting the first removes the second."""
+"""Pairs of keys of which only one may be given; an override of the first removes the second."""
 
 
 def forms_of(section: str) -> list[type[Declaration]]:
-    """Forms of a section whose keys depend on a policy or rule, the simplest first."""
+    """Return the declarations that a section may have, the simplest first, if its keys depend on a policy or
+    integrator."""
     if section == "scaling":
         return sorted(POLICIES, key=lambda policy: len(POLICIES.values(policy)[0]))
     return list(INTEGRATORS) if section == "integrator" else []
 
 
 EXAMPLES = {"a2": 0.2, "b2": 0.5, "step": "8 ps", "time_scale": "1 ns"}
-"""Example values of required keys, for a command that shows how to choose a form."""
+"""Example values of required keys, for a command that shows how to choose a policy or integrator."""
 
 _LABELS = ("kind", "name")
 _BARE = re.compile(r"""[^.\[\]"=\s]+""")
@@ -59,7 +60,7 @@ _PART = re.compile(r"""\s*(?:\[(?P<index>-?\d+)\]|\.?\s*(?:"(?P<quoted>[^"]*)"|(
 
 
 def parts(key: str) -> tuple[Part, ...]:
-    """Parts of a dotted key; raises CaseError for an invalid key.
+    """Return the parts of a dotted key; raises CaseError for an invalid key.
 
     >>> parts('forces[0].flow[2]')
     ('forces', 0, 'flow', 2)
@@ -82,7 +83,7 @@ def parts(key: str) -> tuple[Part, ...]:
 
 
 def dotted(path: Sequence[Part]) -> str:
-    """Dotted key of the given parts."""
+    """Return the dotted key with the given parts."""
     text = ""
     for part in path:
         if isinstance(part, int):
@@ -94,8 +95,8 @@ def dotted(path: Sequence[Part]) -> str:
 
 
 def value_at(table: Mapping[str, Any], key: str) -> Any:
-    """Value at a dotted key of a table, with list elements by number, kind or name; raises CaseError if there is
-    none."""
+    """Return the value at a dotted key of a table. List elements are given by number, kind or name. Raises CaseError if
+    there is no value."""
     here: Any = table
     walked: tuple[Part, ...] = ()
     for part in parts(key):
@@ -108,7 +109,7 @@ def value_at(table: Mapping[str, Any], key: str) -> Any:
 
 
 def label_of(items: Sequence[Any], place: int) -> Part:
-    """Label of a list element in keys: its name or kind if unique, otherwise its number."""
+    """Return the label of a list element in keys: its name or kind if unique, otherwise its number."""
     element = items[place]
     for label in reversed(_LABELS):
         name = element.get(label) if isinstance(element, Mapping) else None
@@ -119,7 +120,8 @@ def label_of(items: Sequence[Any], place: int) -> Part:
 
 
 def assignment(text: str) -> tuple[str, Any]:
-    """Key and value of ``key=value``; a value that is not TOML is a string. Raises CaseError if there is no ``=``."""
+    """Return the key and the value of ``key=value``. A value that is not TOML is a string. Raises CaseError without
+    ``=``."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise CaseError(f"cannot read {shown(text)}; write key=value, for example run.duration='0.1 us'")
@@ -128,7 +130,7 @@ def assignment(text: str) -> tuple[str, Any]:
 
 
 def value_of(text: str) -> Any:
-    """Value of a text read as TOML, or otherwise the text itself.
+    """Return the value of a text read as TOML, or the text itself if it is not TOML.
 
     >>> value_of("0.05"), value_of("8 us"), value_of("[1, 2]")
     (0.05, '8 us', [1, 2])
@@ -146,14 +148,14 @@ def value_of(text: str) -> Any:
 
 
 def parsed(text: str) -> dict[str, Any]:
-    """Table of a TOML text; raises ValueError if the text is invalid or absurdly nested."""
+    """Return the table of a TOML text; raises ValueError if the text is invalid or too deeply nested."""
     try:
         return tomllib.loads(text)
     except RecursionError:
         raise ValueError(f"lists and tables are nested more than {DEEPEST} deep") from None
     except tomllib.TOMLDecodeError:
         raise
-    except ValueError:  # Python refuses whole numbers with more than 4300 digits
+    except ValueError:  # Python rejects integers with more than 4300 digits
         raise ValueError("a whole number has thousands of digits") from None
 
 
@@ -168,7 +170,7 @@ def values_of(text: str) -> list[Any]:
 
 
 def checked_overrides(overrides: Any) -> dict[str, Any]:
-    """Overrides with arrays converted to lists; raises CaseError if they are not a table of keys and values of a
+    """Return overrides with arrays converted to lists; raises CaseError if they are not a table of keys and values of a
     case."""
     if not isinstance(overrides, Mapping):
         raise CaseError(f"overrides: expected a table of keys and values, got {shown(overrides)}")
@@ -206,18 +208,18 @@ def _plain(value: Any, key: str) -> Any:
 def changed(table: Mapping[str, Any], overrides: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Return the table of a case with overrides applied, and the keys that were set; the arguments are not changed.
 
-    A table given as a value is merged into the existing one. If it, or a dotted key, changes what determines the keys
-    of a section (a policy, rule, builder or kind), it replaces the section instead. None removes a key and so restores
-    its default; None or False removes an element of a list of tables. A table for a kind of force that the case does
-    not have adds that force.
+    A table given as a value is merged into the existing table. An override that changes the policy, rule, builder or
+    kind of a section, which determines its keys, replaces the section instead. None removes a key, which restores its
+    default. None or False removes an element of a list of tables. A table for a kind of force that the case does not
+    have adds that force.
 
     Raises
     ------
     CaseError
-        If a key leads nowhere; the message names it.
+        If a key does not exist; the message names it.
     """
     result, touched = deepcopy(dict(table)), []
-    # The keys that select a form come first, so that the other keys of the section may be given in any order.
+    # Keys that select a policy, rule, builder or kind come first; the other keys may then be given in any order.
     words = (*DISCRIMINATORS.values(), "kind")
     deciding = [key for key, value in overrides.items() if isinstance(value, Mapping) or parts(key)[-1] in words]
     for key in [*deciding, *(key for key in overrides if key not in deciding)]:
@@ -226,9 +228,10 @@ def changed(table: Mapping[str, Any], overrides: Mapping[str, Any]) -> tuple[dic
 
 
 def choosing(key: str, value: Any) -> tuple[list[str], str] | None:
-    """Policies or rules that have a key, and the override that selects the first of them with it, for messages.
+    """Return the policies or integrators that have a key, and an override that selects the first of them and sets the
+    key.
 
-    None for a key of another section, or one that no policy or rule has.
+    Messages use the result. It is None for a key of another section, or one that no policy or integrator has.
 
     >>> choosing("scaling.b2", 0.5)
     (['two-factor', 'atomistic-two-factor'], 'scaling={policy="two-factor",a2=0.2,b2=0.5}')
@@ -323,7 +326,7 @@ def _discriminator(path: tuple[Part, ...]) -> str | None:
 
 
 def _labelled(items: list[Any], part: Part) -> bool:
-    """Whether ``part`` refers to an existing element: by its number, or by the kind or name of some element."""
+    """Return whether ``part`` refers to an existing element, by its number, kind or name."""
     if isinstance(part, int):
         return True
     return any(part in (item.get(label) for label in _LABELS) for item in items if isinstance(item, Mapping))

@@ -35,16 +35,16 @@ _LOADED: dict[Path, tuple[bytes, ModuleType]] = {}
 def load_plugin(path: str | Path) -> ModuleType:
     """Run a Python file and register what it defines, so that cases and models can name it.
 
-    Classes are recognised by their base class and an attribute. A class with a ``kind`` is a force if it derives from
+    Classes are recognised by a base class and an attribute. A class with a ``kind`` is a force if it derives from
     ``articulon.forces.base.Force`` or has ``site_terms``; a thermostat if it derives from
     ``articulon.thermostats.base.BaseThermostat``, a barostat from ``articulon.barostats.base.BaseBarostat``, and a
-    check from ``articulon.simulation.checks.Check``. A class with a ``policy`` from
-    ``articulon.scaling.base.ScalingPolicy`` is a scaling policy, with a ``shape`` from
-    ``articulon.forces.contact.walls.Wall`` a wall, with a ``when`` from
-    ``articulon.adaptive.conditions.BaseCondition`` a condition, and with a ``builder`` from
-    ``articulon.cases.builders.BaseBuilder`` a model builder. A ``tableau``, ``Multistep`` or ``pair`` assigned to a
-    name in capitals is an integration formula: ``HEUN`` is the rule ``heun``. A file is run once; files with the same
-    contents are the same plugin. Plugins do not import each other: shared code belongs in an installed module.
+    check if it derives from ``articulon.simulation.checks.Check``. Other classes need one attribute and one base class:
+    a scaling policy has a ``policy`` and derives from ``articulon.scaling.base.ScalingPolicy``; a wall has a ``shape``
+    and derives from ``articulon.forces.contact.walls.Wall``; a condition has a ``when`` and derives from
+    ``articulon.adaptive.conditions.BaseCondition``; a model builder has a ``builder`` and derives from
+    ``articulon.cases.builders.BaseBuilder``. A ``tableau``, ``Multistep`` or ``pair`` assigned to a name in capitals is
+    an integration formula: ``HEUN`` defines the rule ``heun``. A file is run once; files with the same contents are the
+    same plugin. Plugins cannot import each other: shared code belongs in an installed module.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def load_plugin(path: str | Path) -> ModuleType:
     Returns
     -------
     ModuleType
-        The module that the file makes.
+        The module that was made from the file.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def load_plugin(path: str | Path) -> ModuleType:
 
 
 def _add_all(module: ModuleType) -> None:
-    """Register everything that a module defines, or nothing if ModelError is raised for a part."""
+    """Register everything that a module defines. If a part raises ModelError, nothing is registered."""
     found = {family: [one for one in vars(module).values() if family.defines(module, one)] for family in FAMILIES}
     for family, members in found.items():
         values = [value for member in members for value in family.values(member)]
@@ -114,12 +114,13 @@ def _add_all(module: ModuleType) -> None:
 
 
 def _choosing() -> list[type[Declaration]]:
-    """Declarations in which a family member can be chosen, at any depth; nested declarations come first."""
+    """Return the declarations in which a member of a family can be chosen, at any depth; nested declarations come
+    first."""
     within: dict[type[Declaration], bool] = {}
 
     def chooses(declaration: type[Declaration]) -> bool:
         if declaration not in within:
-            within[declaration] = False  # a declaration that contains itself
+            within[declaration] = False  # ends the recursion for a declaration that contains itself
             found = [_chosen(field.annotation, field.metadata) for field in declaration.model_fields.values()]
             inside = [chooses(one) for choice, held in found for one in held]
             # Inserted again, so that it comes after the declarations that it contains.
@@ -139,7 +140,7 @@ def _derived(base: type[Declaration]) -> Iterator[type[Declaration]]:
 
 
 def _chosen(annotation: Any, marks: tuple[Any, ...] | list[Any] = ()) -> tuple[bool, list[type[Declaration]]]:
-    """Whether a type allows a choice of a family member, and the declarations that the type contains."""
+    """Return whether a type allows the choice of a family member, and the declarations that the type contains."""
     choices = [mark for mark in marks if isinstance(mark, Choice)]
     if choices:
         return True, [member for choice in choices for member in choice]
@@ -160,7 +161,7 @@ def _run(file: Path) -> ModuleType:
 
 
 def files_in_use(declarations: Iterable[Any]) -> tuple[str, ...]:
-    """Plugin files that define the classes of some declarations, or of declarations nested in them."""
+    """Return the plugin files that define the classes of the given declarations and of those nested in them."""
     declarations = list(declarations)
     used = {type(one).__module__ for top in declarations for one in _declared(top)}
     rules_in_use = {getattr(one, "rule", None) for one in declarations}

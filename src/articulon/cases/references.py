@@ -201,7 +201,7 @@ REFERENCES = {reference.key: reference for reference in _ALL}
 
 
 def check_cited(keys: tuple[str, ...], where: str) -> None:
-    """Raises CaseError for an unknown key. An entry with a space is a reference written out in full."""
+    """Raise CaseError for an unknown key. An entry with a space is a reference written out in full and is accepted."""
     for k, key in enumerate(keys):
         if key not in REFERENCES and " " not in key:
             raise CaseError(
@@ -211,7 +211,8 @@ def check_cited(keys: tuple[str, ...], where: str) -> None:
 
 
 def bibliography(keys: tuple[str, ...]) -> str:
-    """BibTeX entries of articulon and of a case's references; written-out references follow as comments."""
+    """Return the BibTeX entries of articulon and of the references of a case. References that are written out in full
+    follow as comments."""
     return "\n\n".join(
         [ARTICULON.bibtex(), *(REFERENCES[key].bibtex() if key in REFERENCES else f"% {key}" for key in keys)]
     )

@@ -31,7 +31,7 @@ FRAMES = 200
 """Default number of equal intervals between frames."""
 
 MOST_FRAMES = 10_000_000
-"""Limit on the frames of a run: more would fill the memory with their times and observables alone."""
+"""Largest number of frames of a run. The times and observables of more frames would not fit into memory."""
 
 
 class Section(Declaration):
@@ -114,8 +114,8 @@ class RunSettings(Section):
     frame_interval: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
     """Time between frames, instead of their number [time]."""
     checkpoint_interval: Annotated[Number, Field(gt=0)] = 30.0
-    """Wall-clock time between checkpoints [s]; longer if writing the trajectory, which happens with each, takes more
-    than a fiftieth of it."""
+    """Wall-clock time between checkpoints [s]. The trajectory is written with each checkpoint; the interval becomes
+    longer if this takes more than a fiftieth of it."""
     threads: Annotated[Whole, Field(ge=1)] | None = None
     """Number of threads, by default all; the results are bitwise the same for any number."""
     device: str = "cpu"
@@ -126,13 +126,14 @@ class RunSettings(Section):
     precision: Literal["double", "mixed"] = "double"
     """Precision of pair computations on a GPU: double, or single with everything else in double."""
     minimise: Flag = False
-    """Whether the energy is minimised from the model's initial coordinates first, so that particles do not overlap."""
+    """Whether the energy is minimised before the run, starting from the initial coordinates, to remove overlaps of
+    particles."""
     speeds: Literal["given", "thermal"] = "given"
     """Initial speeds: those of the model, or thermal speeds at the temperature of the thermostat or the Brownian
     forces, or at ``temperature``."""
     temperature: Annotated[Quantity | None, Dimension("temperature", minimum=0, exclusive=True)] = None
-    """Temperature of thermal initial speeds, if nothing controls the temperature or they should start at another one
-    [temperature]."""
+    """Temperature of thermal initial speeds [temperature]; needed if nothing controls the temperature, or to start at a
+    different one."""
     stop: Stop | None = None
     """Condition that ends the run before its full duration: ``body``, ``direction``, ``advance`` and ``label``."""
     atoms: str | None = None
@@ -194,16 +195,16 @@ class RunSettings(Section):
     def frame_times(self) -> list[float]:
         """Times of the frames, the first at 0, the last at or before the duration [time], for a resolved declaration.
 
-        They are computed from the decimal numbers and rounded once, so that a longer run with the same interval shares
-        them.
+        They are computed from the exact decimal numbers and rounded once, so that a longer run with the same interval
+        has bitwise the same times.
         """
         duration = float(self.duration)
         if self.frame_interval is None:
             frames, whole = self.frames or FRAMES, Fraction(repr(duration))
             above, below = whole.numerator, whole.denominator * frames
-            return [above * k / below for k in range(frames + 1)]  # quotients of whole numbers are rounded once
+            return [above * k / below for k in range(frames + 1)]  # a quotient of integers is rounded once
         interval = float(self.frame_interval)
-        # If the duration is a whole number of intervals up to rounding, the last frame is at its end.
+        # If the duration is a whole number of intervals up to rounding, the last frame is at the end of the run.
         count = int(duration / interval * (1 + 1e-12))
         return [min(k * interval, duration) for k in range(count + 1)]
 
@@ -219,14 +220,15 @@ class Fidelity(Section):
     """``[fidelity]``: criteria by which a scaled run is judged."""
 
     tolerance: Annotated[Quantity | None, Dimension("dimensionless", minimum=0, exclusive=True)] = None
-    """Relative error that is trusted, such as ``"2 %"``; up to five times as much is suspect, and more is a violation.
-    By default that of the scaling policy if it has one, otherwise 0.02."""
+    """Relative error up to which a run is trusted, such as ``"2 %"``. Up to five times this error a run is suspect, and
+    above it violated. By default the tolerance is that of the scaling policy if it has one, otherwise 0.02."""
     error: Literal["time", "position"] = "time"
-    """Kind of error that the tolerance applies to: the times at which positions are reached, relative to the duration
-    of the run, or the positions at each time, relative to the range of each motion. Both are reported."""
+    """Kind of error to which the tolerance applies. ``time``: error of the times at which positions are reached,
+    relative to the duration of the run. ``position``: error of the positions at each time, relative to the range of
+    each motion. Both are reported."""
     budget: Annotated[Number, Field(ge=0)] = 0.05
-    """Allowed cost of the unscaled test runs made after the end of the run, as a fraction of its force evaluations; a
-    few thousand evaluations are always allowed for small models. 0 makes none."""
+    """Allowed cost of the unscaled reference runs after the end of the run, as a fraction of its force evaluations. A
+    few thousand evaluations are always allowed for small models. With 0 there are no reference runs."""
 
 
 class Comparison(Section):
@@ -237,12 +239,12 @@ class Comparison(Section):
     variants: tuple[str, ...] = ()
     """Variants to run; by default all."""
     energy_spread: Annotated[Number, Field(gt=0)] | None = None
-    """Standard deviation of the total energy over the mean kinetic energy; the comparison reports the step at which
-    constant-energy runs that differ only in the step reach it."""
+    """Standard deviation of the total energy divided by the mean kinetic energy. For runs at constant energy that
+    differ only in the step, the comparison reports the step at which this value is reached."""
 
 
 class Plugins(Section):
-    """Python files that define further kinds of declarations. They are code and run only if that is allowed."""
+    """``[plugins]``: Python files that define further kinds of declarations. They are run only if code is allowed."""
 
     files: tuple[str, ...] = ()
     """Files, relative to the case, that define model builders, forces, walls, thermostats, scaling policies,
@@ -296,7 +298,8 @@ class CaseFile(Section):
     @model_validator(mode="before")
     @classmethod
     def _written_as_tables(cls, data: Any) -> Any:
-        """Insert default discriminators, and catch a common mistake with lists of tables."""
+        """Insert the default policy, rule, builder or kind of each section, and reject single tables in place of
+        lists."""
         if not isinstance(data, Mapping):
             return data
         if isinstance(data.get("forces"), Mapping):
@@ -319,7 +322,8 @@ class CaseFile(Section):
 
 
 def with_discriminators(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the table of a case in which each section names its form, with the default form where none is given."""
+    """Return the table of a case in which each section names its policy, rule, builder or kind. Defaults are inserted
+    where none is given."""
     result = dict(table)
     for section, key, default in (
         ("model", "builder", "explicit"),

@@ -202,12 +202,12 @@ def resumed(
 
 
 def longer_case(case: Case, duration: float | str) -> Case:
-    """Return the case of a run extended by a duration [time], with frames at the same interval.
+    """Return the case of a run that is extended by a duration [time] with frames at the same interval.
 
     Raises
     ------
     CaseError
-        If the duration is not a whole number of these intervals, or exceeds the tables of drives or forces.
+        If the duration is not a whole number of intervals between frames, or ends after the tables of drives or forces.
     """
     length, run = length_of(case.units, duration, "extend"), case.run
     before, more = Fraction(repr(float(run.duration))), Fraction(repr(length))
@@ -246,7 +246,7 @@ def _resolved(value: Any, kind: type, name: str, wanted: str, units: UnitSystem)
 
 
 def _with_locked(model: Model, adaptive: Adaptive | None, locked: Any, end: float) -> Adaptive | None:
-    """Settings of locking and release, with some joints locked from time zero on."""
+    """Return the settings of locking and release, with the given joints locked from time zero on."""
     names = words(locked, "simulate: locked", CaseError)
     if not names:
         return adaptive
@@ -269,7 +269,7 @@ def declared_integrator(rule: str, options: dict[str, Any], model: Model, where:
 
 
 def _in_coordinates(model: Model, coordinates: str, start: tuple[np.ndarray, np.ndarray]) -> Model:
-    """Model in the coordinates of integration, with the start as its initial state."""
+    """Return the model in the coordinates that are integrated, with ``start`` as its initial state."""
     if coordinates == "cartesian":
         if model.modes:
             name = model.names[next(iter(model.modes))]
@@ -281,7 +281,7 @@ def _in_coordinates(model: Model, coordinates: str, start: tuple[np.ndarray, np.
 
 
 def _set_up(case: Case, prepared: Prepared, times: FrameTimes) -> Setup:
-    """Set up a prepared run; warns if the step differs from the one given."""
+    """Return the setup of a prepared run; warns if its step differs from the given one."""
     model, unit = prepared.model, "" if case.units.time is None else case.units.symbols[2]
     windows = prepared.windows
     cut = cut_steps(case.integrator, times, windows, brownian_of(model) is not None, unit)
@@ -296,7 +296,7 @@ def _set_up(case: Case, prepared: Prepared, times: FrameTimes) -> Setup:
 
 
 def _check_duration(case: Any, model: Model, end: float, where: str) -> None:
-    """Raises ModelError or CaseError if tables do not cover the duration, or settings are incompatible."""
+    """Raise ModelError or CaseError if tables do not cover the duration, or settings are incompatible."""
     check_motions(model, end)
     check_durations(model, end)
     try:
@@ -306,7 +306,7 @@ def _check_duration(case: Any, model: Model, end: float, where: str) -> None:
 
 
 def _extended(setup: Setup, length: float, frames: Any, unit: str, where: str) -> FrameTimes:
-    """Frame times of the extension of a run; raises CaseError if they do not fit the steps."""
+    """Return the frame times of the extension of a run; raises CaseError if they are not at ends of steps."""
     times, integrator = setup.times, setup.case.integrator
     noisy = brownian_of(setup.model) is not None
     fixed = setup.step if isinstance(integrator, FIXED) else setup.windows.held if noisy else None

@@ -18,20 +18,22 @@ class Sensitivities(StudySection):
     """``[sensitivities]``: default settings of ``articulon sensitivities``."""
 
     objective: str | None = None
-    """Quantity to differentiate: an observable at the end, or ``"stop_time"``, the default for a run that stops."""
+    """Quantity to differentiate: an observable at the end of the run, or ``"stop_time"``, which is the default for a
+    run with a stop condition."""
     parameters: tuple[str, ...] = ()
-    """Keys of the case to differentiate by; by default all nonzero numbers of its model and forces."""
+    """Keys of the parameters with respect to which it is differentiated; by default all nonzero numbers of the model
+    and its forces."""
     method: Literal["adjoint", "forward"] = "adjoint"
     """Method: ``adjoint`` for many parameters; ``forward`` for few, or for steps chosen by an error estimate."""
 
 
 class Sought(StudySection):
-    """Parameter to be found: an entry of ``[[fit.parameters]]`` or ``[[optimise.parameters]]``."""
+    """Unknown parameter: an entry of ``[[fit.parameters]]`` or ``[[optimise.parameters]]``."""
 
     key: str
     """Key of the parameter in the case."""
     start: Any = None
-    """Start of the search, written like the value of the key; by default that value."""
+    """Start value of the search, written like the value of the key; by default the value in the case."""
     minimum: Any = None
     """Lower bound, written like the value of the key; none by default."""
     maximum: Any = None
@@ -46,34 +48,36 @@ class Fit(StudySection):
     observables: tuple[str, ...] = ()
     """Names of the measured observables; by default all columns of ``data`` except the time."""
     data: str | None = None
-    """CSV file with a heading, relative to the case: a column ``time`` and one for each observable, in the units of the
-    case. Without it the measurements are taken from the case's own run, with errors drawn from ``run.seed``."""
+    """CSV file with a heading, relative to the case. It has a column ``time`` and one for each observable, in the units
+    of the case. Without a file, the measurements are those of a run of the case itself, with random errors from
+    ``run.seed``."""
     samples: Annotated[Whole, Field(ge=1)] = 50
-    """Number of equal intervals at the ends of which the case's own run is measured."""
+    """Number of equal intervals at whose ends a run of the case itself is measured, if there is no ``data``."""
     errors: tuple[Annotated[Number, Field(gt=0)], ...] = ()
-    """Standard deviation of the errors of each observable, or one for all [of the observable]. By default all have
-    equal weights, and the size of the errors is estimated from the residuals of the fit."""
+    """Standard deviation of the errors of each observable, or one value for all [unit of the observable]. By default
+    all observables have equal weights, and the size of the errors is estimated from the residuals of the fit."""
 
 
 class Target(StudySection):
-    """``[[optimise.targets]]``: a value that an observable should have at the end."""
+    """``[[optimise.targets]]``: a value that an observable should have at the end of the run."""
 
     observable: str
     """Name of the observable."""
     value: Number = 0.0
-    """Target value [of the observable, in the units of the case]."""
+    """Target value of the observable [unit of the observable, in the units of the case]."""
     scale: Annotated[Number, Field(gt=0)] = 1.0
-    """Deviation that counts as one [of the observable]."""
+    """Scale by which the deviation from the target is divided [unit of the observable]."""
 
 
 class Optimise(StudySection):
-    """``[optimise]``: parameters for which a run ends at its targets, found by ``articulon optimise``."""
+    """``[optimise]``: parameters with which the observables reach their targets, to be found by ``articulon
+    optimise``."""
 
     parameters: tuple[Sought, ...] = ()
     """Parameters to find."""
     targets: tuple[Target, ...] = ()
     """Targets at the end of the run."""
     tolerance: Annotated[Number, Field(gt=0)] = 1e-6
-    """Largest deviation, relative to the scale of its target, at which the search ends."""
+    """Largest deviation from a target, relative to its scale, with which the search ends."""
     runs: Annotated[Whole, Field(ge=1)] = 200
     """Maximum number of runs in the search."""

@@ -1,6 +1,6 @@
-"""Write tables as TOML 1.0; the standard library only reads it.
+"""Write tables as TOML 1.0, which the standard library can only read.
 
-Floats are written by ``repr``: the shortest digits that read back as the same number.
+Floats are written by ``repr``, with the fewest digits that read back as the same number.
 """
 
 import json
@@ -15,18 +15,18 @@ _WIDTH = 100
 
 
 def toml(table: Mapping[str, Any]) -> str:
-    """TOML text of a table of tables, lists, strings, numbers and booleans; None is left out.
+    """Return the TOML text of a table of tables, lists, strings, numbers and booleans; keys with None are left out.
 
     Raises
     ------
     CaseError
-        If no case file can hold a value; the message names its key.
+        If TOML cannot represent a value; the message names its key.
     """
     return "\n".join(_lines(table, ())).lstrip("\n") + "\n"
 
 
 def inline(value: Any) -> str:
-    """A value on one line, as ``--set`` takes it."""
+    """Return a value as text on one line, in the form that ``--set`` takes."""
     return re.sub(r"\s*\n\s*", " ", _value(value, ()))
 
 
@@ -64,7 +64,7 @@ def _key(key: str) -> str:
 
 
 def _text(text: str) -> str:
-    # JSON's escapes are TOML's, but TOML wants the delete character escaped too.
+    # TOML uses the escapes of JSON, but also requires an escape for the delete character.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -1,5 +1,5 @@
 """Statistics of polymer chains from the positions of their beads: size, shape, structure, motion and relaxation.
 
-These are functions of arrays, shared by summaries, analyses and reports. Positions are unwrapped: a chain that extends
-across a periodic boundary is whole. Lengths and times are in any units; angles are in radians.
+The functions take arrays, and summaries, analyses and reports share them. Positions must be unwrapped: a chain that
+crosses a periodic boundary is not cut there. Lengths and times may have any units; angles are in radians.
 """

@@ -36,9 +36,10 @@ class AngleDistribution(NamedTuple):
 def bond_angles(
     positions: np.ndarray, chains: Chains, parts: tuple[Replicate, ...], bins: int = BINS
 ) -> AngleDistribution | None:
-    """Angles i–j–k at the inner beads of linear chains and at all beads of rings; π for three collinear beads.
+    """Return the distribution of the bond angles i–j–k; an angle is π if the three beads lie on a line in this order.
 
-    None if no chain has three beads. Uncorrelated bond directions have the density ½ sin θ.
+    Angles are taken at the inner beads of linear chains and at all beads of rings. The result is None if no chain has
+    three beads. Uncorrelated bond directions have the density ½ sin θ.
     """
     return _distribution(positions, chains, parts, np.linspace(0.0, np.pi, bins + 1), _angles, 3)
 
@@ -46,16 +47,17 @@ def bond_angles(
 def dihedral_angles(
     positions: np.ndarray, chains: Chains, parts: tuple[Replicate, ...], bins: int = BINS
 ) -> AngleDistribution | None:
-    """Dihedral angles of four successive beads along linear chains and rings, IUPAC sign: 0 for cis, ±π for trans.
+    """Return the distribution of the dihedral angles of four successive beads along linear chains and rings.
 
-    None if no chain has four beads, or all are collinear.
+    The sign is that of IUPAC: 0 for cis, ±π for trans. The result is None if no chain has four beads, or if all beads
+    are collinear.
     """
     return _distribution(positions, chains, parts, np.linspace(-np.pi, np.pi, bins + 1), _dihedrals, 4)
 
 
 def _angles(vectors: np.ndarray, kind: str) -> np.ndarray:
     before, after = _following(vectors, kind, 2)
-    # The arctangent is as accurate at 0 and π as in between.
+    # Unlike the arccosine, the arctangent is accurate near 0 and π too.
     sine = np.linalg.norm(np.cross(before, after), axis=-1)
     return np.arctan2(sine, -(before * after).sum(axis=-1)).ravel()
 
@@ -73,7 +75,7 @@ def _dihedrals(vectors: np.ndarray, kind: str) -> np.ndarray:
 
 
 def _following(vectors: np.ndarray, kind: str, count: int) -> list[np.ndarray]:
-    """Arrays of ``count`` successive bonds, starting at each bond."""
+    """Return ``count`` arrays of bonds: entry i of array k is the bond k places after bond i."""
     if kind == "ring":
         return [np.roll(vectors, -k, axis=-2) for k in range(count)]
     bonds = vectors.shape[-2]
@@ -88,7 +90,8 @@ def _distribution(
     measured: Callable[[np.ndarray, str], np.ndarray],
     least: int,
 ) -> AngleDistribution | None:
-    """Distribution of a quantity of the bonds of backbones with at least ``least`` beads."""
+    """Return the distribution of the angle that ``measured`` computes from bonds, over backbones of at least ``least``
+    beads."""
     bins = edges.size - 1
     sums, counts = np.zeros((len(parts), bins + 1)), np.zeros(len(parts))
     for k, part in enumerate(parts):

@@ -12,7 +12,7 @@ from articulon.chains.replicates import Estimate, Replicate
 from articulon.conformations.time_correlation import square_displacement
 
 INNER = 5
-"""Number of inner beads in the middle of a linear chain; four if its number of beads is even."""
+"""Number of inner beads in the middle of a linear chain; a chain with an even number of beads has four."""
 DIFFUSIVE = (0.1, 0.2)
 """Fractions of the run between which the slope of g3 gives the diffusion coefficient."""
 EARLY = 0.1
@@ -20,7 +20,7 @@ EARLY = 0.1
 
 
 class ChainMotion(NamedTuple):
-    """Mean-square displacements over all time origins; long lags have few origins."""
+    """Mean-square displacements, averaged over all time origins. Long lags have few origins."""
 
     times: np.ndarray
     """Lags, from one frame to half of the run [time], shape (lags,)."""
@@ -31,24 +31,27 @@ class ChainMotion(NamedTuple):
     centres: Estimate
     """g3 of centres of mass [length²], shape (lags,)."""
     diffusion_coefficient: Estimate
-    """(g3(t₂) − g3(t₁))/6(t₂ − t₁) of centres of mass, from a tenth to a fifth of the run [length²/time]; this is the
-    diffusion coefficient if the exponent is one."""
+    """Slope (g3(t₂) − g3(t₁))/6(t₂ − t₁) of centres of mass, between a tenth and a fifth of the run [length²/time]. It
+    is the diffusion coefficient if ``centre_exponent`` is one."""
     centre_exponent: Estimate
-    """d ln g3/d ln t between the same lags."""
+    """Exponent d ln g3/d ln t between the same two lags."""
     inner_exponent: Estimate | None
-    """d ln g1/d ln t over the first tenth of the lags."""
+    """Exponent d ln g1/d ln t over the first tenth of the lags."""
 
 
 def inner_beads(beads: int, kind: str) -> np.ndarray:
-    """Indices of the inner beads along a backbone: the middle five, or four of an even number (Kremer and Grest, J.
-    Chem. Phys. 92, 5057, 1990); all beads of a ring, or of a chain with fewer beads."""
+    """Return the indices of the inner beads along a backbone of ``beads`` beads.
+
+    For a linear chain they are the middle five, or the middle four if the number of beads is even (Kremer and Grest, J.
+    Chem. Phys. 92, 5057, 1990). For a ring, or a chain of fewer beads, they are all beads.
+    """
     count = beads if kind == "ring" else min(beads, INNER - (beads % 2 == 0))
     start = (beads - count) // 2
     return np.arange(start, start + count)
 
 
 def drift_of(positions: np.ndarray, masses: np.ndarray) -> np.ndarray:
-    """Displacement of the centre of mass of all beads since the first frame [length], shape (frames, 3)."""
+    """Return the displacement of the centre of mass of all beads since the first frame [length], shape (frames, 3)."""
     weights = masses / masses.sum()
     found = np.einsum("fbk,b->fk", positions, weights)
     return np.asarray(found - found[0])
@@ -57,13 +60,13 @@ def drift_of(positions: np.ndarray, masses: np.ndarray) -> np.ndarray:
 def chain_motion(
     times: np.ndarray, positions: np.ndarray, chains: Chains, centres: np.ndarray, drift: np.ndarray
 ) -> ChainMotion:
-    """Compute g1, g2 and g3 (Kremer and Grest, J. Chem. Phys. 92, 5057, 1990), without the system's drift (frames, 3).
+    """Compute the mean-square displacements g1, g2 and g3 (Kremer and Grest, J. Chem. Phys. 92, 5057, 1990).
 
         g1(t) = ⟨|r_i(t) − r_i(0)|²⟩,  g2(t) = ⟨|r_i(t) − r_c(t) − r_i(0) + r_c(0)|²⟩,  g3(t) = ⟨|r_c(t) − r_c(0)|²⟩
 
-    where i are inner beads and r_c is the centre of mass of their chain; all chains have equal weights. Removing the
-    drift of M independent molecules of equal mass removes the fraction 1/M of g3. Errors come from groups of chains,
-    or, for fewer than four chains, from blocks of frames for lags within a block.
+    where i are inner beads and r_c is the centre of mass of their chain. All chains have equal weights. The drift of
+    the system is subtracted; for M independent molecules of equal mass this removes the fraction 1/M of g3. Errors come
+    from groups of chains. For fewer than four chains they come from blocks of frames, for lags within a block.
 
     Parameters
     ----------
@@ -118,5 +121,6 @@ def chain_motion(
 
 
 def _displacement(x: np.ndarray) -> np.ndarray:
-    """Mean-square displacements over all origins, summed over all but the first axis of x (frames, ..., 3)."""
+    """Return the mean-square displacements of x (frames, ..., 3) over all time origins, summed over all axes but the
+    first."""
     return over_columns(square_displacement, x - x[0])

@@ -19,7 +19,7 @@ from articulon.chains.replicates import Estimate
 
 @dataclass(frozen=True, eq=False)
 class ChainStatistics:
-    """Statistics of polymer chains. Unavailable quantities are None, with the reason in ``not_computed``."""
+    """Statistics of polymer chains. A quantity that was not computed is None, and ``not_computed`` holds the reason."""
 
     chains: Chains
     """The chains."""
@@ -58,15 +58,15 @@ class ChainStatistics:
     errors_by: str
     """How errors of averages are estimated: from blocks of frames (``time``) or from groups of chains (``chains``)."""
     samples: float
-    """Number of independent samples in time of R² or Rg², whichever changes more slowly."""
+    """Number of independent samples over time of R² or Rg², whichever changes more slowly."""
     not_computed: dict[str, str]
     """Reasons for missing quantities, by name."""
 
     def summary(self) -> dict[str, Any]:
-        """Means with their errors as plain numbers, by name, in the units of the positions and times.
+        """Return the means with their errors as plain numbers, by name, in the units of the positions and times.
 
-        Each has its ``dimension`` and ``parts``, the number of blocks of frames or groups of chains that its
-        error is estimated from; infinite or unknown values are None.
+        Each entry contains its ``dimension``, and in ``parts`` the number of blocks of frames or groups of chains from
+        which its error is estimated. Infinite or unknown values are None.
         """
         kinds = self.gyration
         found: dict[str, Any] = {
@@ -132,14 +132,17 @@ class ChainStatistics:
 
     @property
     def ideal_ratio(self) -> float | None:
-        """⟨R²⟩/⟨Rg²⟩ of ideal chains of the same lengths, with bonds of equal length: Σ (N − 1) / Σ [(N² − 1)/6N],
-        which is 6 N/(N + 1) if all have N beads; None without linear chains of two or more beads."""
+        """Return ⟨R²⟩/⟨Rg²⟩ of ideal chains that have the numbers of beads N of these chains and bonds of equal length.
+
+        It is Σ (N − 1) / Σ [(N² − 1)/6N], or 6 N/(N + 1) if all chains have N beads. None without a linear chain of at
+        least two beads.
+        """
         beads = self.chains.length[(self.chains.kind == "linear") & (self.chains.length > 1)]
         return float((beads - 1).sum() / ((beads**2 - 1) / (6.0 * beads)).sum()) if beads.size else None
 
 
 def stated(found: Estimate | None, dimension: str) -> dict[str, Any] | None:
-    """A value with its error, as plain numbers; None for None."""
+    """Return an estimate as a dictionary of plain numbers: mean, error, parts and dimension. None gives None."""
     if found is None:
         return None
     return {
@@ -151,12 +154,12 @@ def stated(found: Estimate | None, dimension: str) -> dict[str, Any] | None:
 
 
 def at(curve: Estimate, k: int) -> Estimate:
-    """Value of a curve at one point."""
+    """Return the estimate at point ``k`` of a curve."""
     return Estimate(curve.value[k], curve.error[k], curve.parts)
 
 
 def of_curve(values: np.ndarray) -> list[float | None]:
-    """Values as plain numbers, None for NaN."""
+    """Return values as plain numbers, with None for NaN."""
     return [_plain(value) for value in values.tolist()]
 
 

@@ -30,7 +30,7 @@ class InternalDistances(NamedTuple):
     """⟨R²(n)⟩, the mean-square distance of beads n bonds apart along a backbone."""
 
     bonds: np.ndarray
-    """Bond separations n = 1, 2, ..., up to the longest chain's N − 1, or N/2 of a ring, shape (distances,)."""
+    """Bond separations n = 1, 2, ..., shape (distances,), up to N − 1 (linear) or N/2 (ring) for the longest chain."""
     squares: Estimate
     """⟨R²(n)⟩ over all pairs of beads [length²], shape (distances,)."""
     ratios: Estimate
@@ -38,7 +38,8 @@ class InternalDistances(NamedTuple):
 
 
 def chain_sizes(positions: np.ndarray, chains: Chains, masses: np.ndarray) -> ChainSizes:
-    """Centres of mass, Rg² and R² of every chain, for beads at positions (frames, beads, 3) with masses (beads,).
+    """Compute the centre of mass, Rg² and R² of every chain, for beads at positions (frames, beads, 3) with masses
+    (beads,).
 
     For N beads of equal mass with N − 1 uncorrelated bonds of length b, ⟨R²⟩ = (N − 1) b², and, since
     Rg² = Σ_{i<j} |r_i − r_j|²/N² and ⟨|r_i − r_j|²⟩ = |i − j| b²,
@@ -67,20 +68,22 @@ def chain_sizes(positions: np.ndarray, chains: Chains, masses: np.ndarray) -> Ch
 
 
 def end_to_end_vectors(positions: np.ndarray, chains: Chains, numbers: np.ndarray) -> np.ndarray:
-    """Vectors from the first bead to the last of the given linear chains [length], shape (frames, numbers, 3)."""
+    """Return the vectors from the first to the last bead of the linear chains ``numbers`` [length], shape (frames,
+    numbers, 3)."""
     return positions[:, chains.bead[chains.first[numbers + 1] - 1]] - positions[:, chains.bead[chains.first[numbers]]]
 
 
 def mean_size(values: np.ndarray, chosen: np.ndarray, parts: tuple[Replicate, ...]) -> Estimate:
-    """Mean of values (frames, chains) over all frames and the chains marked in ``chosen`` (chains,), with its error."""
+    """Return the mean of values (frames, chains) over all frames and the chains marked in ``chosen`` (chains,), with
+    its error."""
     own = [values[part.frames][:, _own(part, chosen)] for part in parts]
     return jackknife(np.array([part.sum() for part in own]), np.array([float(part.size) for part in own]))
 
 
 def size_ratio(sizes: ChainSizes, chosen: np.ndarray, parts: tuple[Replicate, ...]) -> Estimate:
-    """⟨R²⟩/⟨Rg²⟩ of the linear chains marked in ``chosen`` (chains,).
+    """Return ⟨R²⟩/⟨Rg²⟩ of the linear chains marked in ``chosen`` (chains,).
 
-    Its error is that of the ratio of means over parts, so that the common fluctuations of the two count once.
+    Its error is that of a ratio of means over parts, which accounts for the correlation of R² and Rg².
     """
     sums, counts = [], []
     for part in parts:
@@ -96,13 +99,13 @@ def _own(part: Replicate, chosen: np.ndarray) -> np.ndarray:
 
 
 def bond_vectors(x: np.ndarray, kind: str) -> np.ndarray:
-    """Vectors from each bead to the next along backbones (..., beads, 3), shape (..., bonds, 3); a ring has as many
-    bonds as beads."""
+    """Return the vectors from each bead to the next along backbones x (..., beads, 3), shape (..., bonds, 3). A ring
+    has as many bonds as beads."""
     return np.roll(x, -1, axis=-2) - x if kind == "ring" else np.diff(x, axis=-2)
 
 
 def mean_square_bond(positions: np.ndarray, chains: Chains, parts: tuple[Replicate, ...]) -> Estimate:
-    """⟨b²⟩ of the bonds of linear chains and rings [length²], with its error."""
+    """Return ⟨b²⟩ of the bonds of linear chains and rings [length²], with its error."""
     sums, counts = np.zeros(len(parts)), np.zeros(len(parts))
     for k, part in enumerate(parts):
         for alike in chains.alike(part.chains):
@@ -116,11 +119,11 @@ def mean_square_bond(positions: np.ndarray, chains: Chains, parts: tuple[Replica
 def internal_distances(
     positions: np.ndarray, chains: Chains, kind: str, parts: tuple[Replicate, ...]
 ) -> InternalDistances | None:
-    """⟨R²(n)⟩ of chains of one ``kind``, ``linear`` or ``ring``, over all pairs of beads n bonds apart (Auhl et al., J.
-    Chem. Phys. 119, 12718, 2003); None if no chain of this kind has a bond.
+    """Return ⟨R²(n)⟩ of chains of one ``kind``, ``linear`` or ``ring``; None if no chain of this kind has a bond.
 
-    Chains of different lengths are weighted by their pairs of beads. The separation of beads of a ring is the shorter
-    of its two arcs. For an ideal linear chain ⟨R²(n)⟩ = n b².
+    The mean is over all pairs of beads n bonds apart (Auhl et al., J. Chem. Phys. 119, 12718, 2003), so that chains of
+    different lengths are weighted by their numbers of pairs. In a ring, n counts the bonds of the shorter of the two
+    arcs between the beads. For an ideal linear chain ⟨R²(n)⟩ = n b².
     """
     longest = int(chains.length[chains.kind == kind].max(initial=0))
     count = longest // 2 if kind == "ring" else longest - 1
@@ -143,7 +146,8 @@ def internal_distances(
 
 
 def _round_the_ring(columns: np.ndarray) -> np.ndarray:
-    """Sums Σ_columns ⟨|x(i + n) − x(i)|²⟩ over all beads i of a ring (beads, columns), for n = 1 ... beads/2."""
+    """Return the sums Σ_columns ⟨|x(i + n) − x(i)|²⟩ over all beads i of a ring (beads, columns), for n = 1 ...
+    beads/2."""
     beads = len(columns)
     spectrum = np.fft.rfft(columns, axis=0)
     correlation = np.fft.irfft((spectrum.real**2 + spectrum.imag**2).sum(axis=1), beads) / beads
@@ -151,8 +155,8 @@ def _round_the_ring(columns: np.ndarray) -> np.ndarray:
 
 
 def batches(positions: np.ndarray, frames: slice, bead: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield backbones of some frames, one frame and chain per row, shape (rows, beads, 3), in batches that fit into
-    memory."""
+    """Yield the backbones of some frames in batches that fit into memory, shape (rows, beads, 3). Each row is one chain
+    in one frame."""
     start, stop, _ = frames.indices(len(positions))
     step = max(1, NUMBERS // (3 * bead.size))
     for a in range(start, stop, step):

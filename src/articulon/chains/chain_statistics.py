@@ -1,4 +1,4 @@
-"""All statistics of the chains of a run, with errors."""
+"""Computation of all statistics of chains, with their errors."""
 
 from __future__ import annotations
 
@@ -50,23 +50,24 @@ def chain_statistics(
     """Compute sizes, structure, motion and relaxation of chains, each with its error.
 
     Errors of averages are standard errors from blocks of frames, or from groups of chains if a run is too short for
-    blocks (:func:`articulon.chains.replicates.replicates`); those of functions of a lag come from groups of chains.
-    Branched molecules contribute to quantities that need no bead order: Rg², g(r) and g3. Rings have no end-to-end
-    distance, no ratio and no persistence length; their internal distances, angles and Rouse modes are those of rings.
+    blocks (:func:`articulon.chains.replicates.replicates`). Errors of functions of a lag come from groups of chains.
+    Branched molecules contribute only to quantities that need no order of beads: Rg², g(r) and g3. Rings have no
+    end-to-end distance, no ratio and no persistence length; their internal distances, angles and Rouse modes follow the
+    definitions for rings.
 
     Parameters
     ----------
     times
-        Equally spaced times [time], shape (frames,). An earlier last frame is allowed and is omitted from functions of
-        a lag; for other spacings these functions are not computed.
+        Equally spaced times [time], shape (frames,). The last interval may be shorter; functions of a lag then omit the
+        last frame. They are not computed for any other spacing.
     positions
         Unwrapped positions of the beads [length], shape (frames, beads, 3).
     chains
         Beads of each chain.
     boxes
-        Edges of a box that is periodic in all directions: the lengths in each frame, shape (frames, 3), or the edges as
-        rows, a along x and b in the plane of x and y, shape (frames, 3, 3) [length]; None for open space, which has no
-        g(r).
+        Edges of a box that is periodic in all directions [length]. They are either the lengths of the edges in each
+        frame, shape (frames, 3), or the edge vectors as rows, with a along x and b in the plane of x and y, shape
+        (frames, 3, 3). None without a box; g(r) is then not computed.
     masses
         Masses of all beads, shape (beads,); by default equal.
     skip
@@ -77,12 +78,12 @@ def chain_statistics(
         Largest distance of g(r) [length]; by default six bonds or twice the radius of gyration, whichever is larger,
         limited to half of the box.
     take_out_drift
-        Whether displacements are relative to the centre of mass of all beads; not applied to a single molecule.
+        Whether displacements are relative to the centre of mass of all beads. This has no effect on a single molecule.
     pairs
         Whether g(r) is computed, which takes longer than all other quantities.
     unwrapped
-        Whether positions are known to be unwrapped, as those of a run are. Otherwise a bond longer than half of the box
-        counts as evidence of wrapped positions.
+        Whether positions are known to be unwrapped, which is true of positions from a run. If False, a bond longer than
+        half of the box is taken as a sign of wrapped positions.
 
     Raises
     ------
@@ -138,7 +139,8 @@ def chain_statistics(
 
 
 def _without_meaning(chains: Chains) -> dict[str, str]:
-    """Quantities that rings and branched molecules do not have, with the reasons."""
+    """Return the quantities that are not defined for the rings and branched molecules among the chains, with
+    reasons."""
     found = {}
     others = [name for kind, name in (("ring", "rings"), ("branched", "branched molecules")) if kind in chains.kinds]
     if others:
@@ -174,7 +176,7 @@ def _over_lags(
     take_out_drift: bool,
     missing: dict[str, str],
 ) -> tuple[ChainMotion | None, Relaxation | None, dict[str, RouseModes]]:
-    """Functions of a lag, which need equally spaced frames."""
+    """Compute the functions of a lag, which need equally spaced frames."""
     try:
         end = even_frames(late.times)
     except ArticulonError as reason:

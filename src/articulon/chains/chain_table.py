@@ -23,7 +23,7 @@ class Alike(NamedTuple):
     chain: np.ndarray
     """Numbers of the chains, shape (alike,)."""
     bead: np.ndarray
-    """Columns of their beads in order along the backbone, shape (alike, beads of each)."""
+    """Columns of their beads in order along the backbone, shape (alike, beads per chain)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +31,8 @@ class Chains:
     """The chains of a system: their beads, chain after chain.
 
     Linear chains and rings list their beads in order along the backbone; the last bead of a ring is bonded to its
-    first. Branched molecules list their beads in any order, and contribute only to quantities that need none: centres
-    of mass, radii of gyration and radial distributions.
+    first. Branched molecules list their beads in any order. They contribute only to quantities that do not depend on
+    the order: centres of mass, radii of gyration and radial distributions.
 
     Raises
     ------
@@ -44,7 +44,7 @@ class Chains:
     bead: np.ndarray
     """Column of each bead in the positions, chain after chain, shape (beads of chains,)."""
     first: np.ndarray
-    """Start of each chain in ``bead``, and the number of beads at the end, shape (chains + 1,)."""
+    """Index in ``bead`` of the first bead of each chain; last, the number of beads. Shape (chains + 1,)."""
     ring: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     """Whether each chain is closed, shape (chains,); by default none is."""
     branched: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
@@ -81,7 +81,7 @@ class Chains:
 
     @classmethod
     def of_equal_length(cls, chains: int, beads: int, ring: bool = False) -> Chains:
-        """Chains with equal numbers of beads in consecutive columns."""
+        """Return chains that all have the same number of beads, in consecutive columns."""
         return cls(np.arange(chains * beads), np.arange(chains + 1) * beads, np.full(chains, ring))
 
     def __len__(self) -> int:
@@ -89,7 +89,7 @@ class Chains:
 
     @cached_property
     def length(self) -> np.ndarray:
-        """Beads of each chain, shape (chains,)."""
+        """Number of beads of each chain, shape (chains,)."""
         return np.diff(self.first)
 
     @cached_property
@@ -99,12 +99,12 @@ class Chains:
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """Architectures that occur."""
+        """Architectures that occur among the chains."""
         return tuple(kind for kind in KINDS if (self.kind == kind).any())
 
     @cached_property
     def ordered(self) -> np.ndarray:
-        """Chains whose beads have an order: linear ones and rings, shape (ordered,)."""
+        """Numbers of the chains whose beads have an order, linear chains and rings, shape (ordered,)."""
         return np.flatnonzero(~self.branched)
 
     @cached_property
@@ -113,7 +113,8 @@ class Chains:
         return np.repeat(np.arange(len(self)), self.length)
 
     def alike(self, chosen: np.ndarray | None = None) -> Iterator[Alike]:
-        """Yield linear chains and rings among the ``chosen`` numbers, or all, grouped by architecture and length."""
+        """Yield the linear chains and rings in groups of equal architecture and length; ``chosen`` limits them to
+        chains of the given numbers."""
         numbers = self.ordered if chosen is None else chosen[~self.branched[chosen]]
         for kind in ("linear", "ring"):
             own = numbers[self.kind[numbers] == kind]

@@ -1,4 +1,4 @@
-"""Validated positions of chains."""
+"""Validation of the positions, boxes and masses given for chains."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from articulon.inputs import array, floats, shown
 
 
 class GivenChains(NamedTuple):
-    """Frames of chains, validated."""
+    """Validated frames of chains."""
 
     times: np.ndarray
     """Times of the frames [time], shape (frames,)."""
     positions: np.ndarray
     """Unwrapped positions [length], shape (frames, beads, 3)."""
     boxes: np.ndarray | None
-    """Edges as rows [length], shape (frames, 3, 3); None in open space."""
+    """Edges of the box as rows [length], shape (frames, 3, 3); None without a box."""
     masses: np.ndarray
     """Masses of all beads, shape (beads,)."""
 
     def after(self, first: int) -> GivenChains:
-        """The same without the frames before ``first``."""
+        """Return these chains without the frames before ``first``."""
         boxes = None if self.boxes is None else self.boxes[first:]
         return GivenChains(self.times[first:], self.positions[first:], boxes, self.masses)
 
@@ -38,8 +38,8 @@ def given_chains(
     masses: np.ndarray | None,
     unwrapped: bool,
 ) -> GivenChains:
-    """Validate the arguments; see :func:`articulon.chains.chain_statistics.chain_statistics` for their meaning and
-    errors."""
+    """Validate the arguments of :func:`articulon.chains.chain_statistics.chain_statistics`, which lists their meaning
+    and the errors raised."""
     if not isinstance(chains, Chains):
         raise ArticulonError(f"chains: expected Chains, got {shown(chains)}")
     shape = np.shape(positions)
@@ -62,8 +62,10 @@ def given_chains(
 
 
 def even_frames(times: np.ndarray) -> int:
-    """Number of equally spaced frames from the first on: all, or all but the last one of a stopped run; raises
-    ArticulonError otherwise."""
+    """Return how many frames from the first on are equally spaced: all, or all but the last one of a stopped run.
+
+    Raises ArticulonError for any other spacing.
+    """
     steps = np.diff(times)
     if steps.size < 2:
         return times.size
@@ -90,7 +92,7 @@ def _edges(boxes: np.ndarray, frames: int) -> np.ndarray:
 
 
 def _check_unwrapped(positions: np.ndarray, chains: Chains, edges: np.ndarray) -> None:
-    """Raises ArticulonError if a bond is longer than half of the box, because then a chain was wrapped."""
+    """Raise ArticulonError if a bond is longer than half of the box, which means that its chain was wrapped."""
     for frame in (0, len(positions) - 1):
         half = 0.5 * np.diagonal(edges[frame])
         for alike in chains.alike():

@@ -17,8 +17,8 @@ from articulon.chains.replicates import (
 )
 
 TIME_PARTS = 4
-"""Number of blocks of frames for errors if there are too few chains. The scatter of so few is uncertain, but they reach
-lags of a quarter of the run."""
+"""Number of blocks of frames for errors if there are too few chains. The scatter of four blocks is uncertain, but more
+blocks would be shorter, and lags up to a quarter of the run would not fit into them."""
 COLUMNS = 4096
 """Maximum number of coordinates transformed at once."""
 
@@ -27,21 +27,24 @@ class LagCurves(NamedTuple):
     """A function of the lag for each part of a run, and for the whole run."""
 
     sums: np.ndarray
-    """Sums over the chains of each part; zero for lags beyond the part, shape (parts, lags)."""
+    """Sums over the chains of each part, shape (parts, lags); zero for lags longer than the part."""
     weights: np.ndarray
-    """Divisors of the sums, zero for lags beyond the part, shape (parts, lags)."""
+    """Divisors of the sums, shape (parts, lags); zero for lags longer than the part."""
     whole: np.ndarray | None
-    """Function for the whole run, shape (lags,), if it is more than the sum of the parts."""
+    """Function for the whole run, shape (lags,); None if it is the sum over the parts."""
 
     def estimate(self, estimator: Callable[[np.ndarray], np.ndarray | float] | None = None, first: int = 0) -> Estimate:
-        """A function of the curve, or the curve itself from the lag ``first`` on, with its error."""
+        """Return the curve from the lag ``first`` on with its error, or, if ``estimator`` is given, that function of
+        the curve."""
         of = (lambda curve: curve[first:]) if estimator is None else estimator
         return jackknife(self.sums, self.weights, of, self.whole)
 
 
 def lag_curves(numbers: np.ndarray, frames: int, lags: int, of: Callable[[Replicate], np.ndarray]) -> LagCurves:
-    """A function of the lag from groups of the given chains, which are nearly independent; from blocks of frames of all
-    chains if there are fewer than four.
+    """Compute a function of the lag for each part of a run.
+
+    The parts are groups of the given chains, which are nearly independent. For fewer than four chains they are blocks
+    of frames of all chains.
 
     Parameters
     ----------
@@ -50,7 +53,7 @@ def lag_curves(numbers: np.ndarray, frames: int, lags: int, of: Callable[[Replic
     frames, lags
         Number of frames, and number of lags to compute.
     of
-        Function of a part: its mean over time origins, summed over the chains, for as many lags as the part has.
+        Function of a part that returns the mean over time origins, summed over the chains, for every lag of the part.
     """
     everything = slice(0, frames)
     if numbers.size >= FEWEST:
@@ -66,7 +69,8 @@ def lag_curves(numbers: np.ndarray, frames: int, lags: int, of: Callable[[Replic
 
 
 def over_columns(function: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
-    """Apply a function of values (frames, n) that is additive over columns to values (frames, ...), in batches."""
+    """Apply a function to ``values`` (frames, ...) in batches of columns, and add the results. The function takes
+    values (frames, n) and must be additive over columns."""
     flat = values.reshape(len(values), -1)
     found = np.zeros(len(values))
     for a in range(0, flat.shape[1], COLUMNS):

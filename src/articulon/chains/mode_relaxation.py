@@ -1,4 +1,4 @@
-"""Relaxation of chains: the end-to-end vector, and Rouse modes."""
+"""Relaxation of chains: autocorrelations of the end-to-end vector and of Rouse modes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from articulon.conformations.time_correlation import autocorrelation
 MODES = 16
 """Default maximum number of Rouse modes."""
 WINDOW = 5.0
-"""Length of the integration window in relaxation times; for an exponential, e⁻⁵ is left out."""
+"""Length of the integration window in relaxation times; for an exponential decay, the fraction e⁻⁵ is left out."""
 RESOLVED = 2.0
-"""Minimum length of a relaxation in frames; the integral over frames is then 2 % too large."""
+"""Shortest relaxation time that is reported, in frames. At this length the integral over frames is 2 % too large."""
 
 
 class Relaxation(NamedTuple):
@@ -28,8 +28,8 @@ class Relaxation(NamedTuple):
     correlation: Estimate
     """C(t) = ⟨x(s) · x(s + t)⟩/⟨x²⟩, over all origins s and chains, shape (lags,)."""
     time: Estimate
-    """Relaxation time τ = ∫ C dt up to the first t ≥ 5 τ [time]; NaN if C does not relax within the lags, or relaxes
-    within two frames."""
+    """Relaxation time τ = ∫ C dt up to the first t ≥ 5 τ [time]. It is NaN if C does not relax within the lags, or if
+    it relaxes within two frames."""
 
 
 class RouseModes(NamedTuple):
@@ -42,8 +42,8 @@ class RouseModes(NamedTuple):
     amplitudes: Estimate
     """Amplitudes ⟨X_p²⟩ [length²], shape (modes,)."""
     scaled_amplitudes: Estimate
-    """λ_p ⟨X_p²⟩ with λ_p = 4 sin²(pπ/2N), for a ring 4 sin²(pπ/N) [length²], shape (modes,); equal to ⟨b²⟩ for an
-    ideal linear chain."""
+    """λ_p ⟨X_p²⟩ with λ_p = 4 sin²(pπ/2N), or 4 sin²(pπ/N) for a ring [length²], shape (modes,). For an ideal linear
+    chain it is equal to ⟨b²⟩."""
     relaxations: tuple[Relaxation, ...]
     """Relaxation of each mode."""
 
@@ -56,13 +56,13 @@ class RouseModes(NamedTuple):
 
 
 def rouse_vectors(beads: int, modes: int, kind: str) -> np.ndarray:
-    """Vectors that project beads onto the modes p = 1, ..., shape (modes, vectors of each, beads).
+    """Return the vectors that project beads onto the modes p = 1, ..., shape (modes, vectors per mode, beads).
 
-    For a linear chain √(2/N) cos(pπ (i − ½)/N), i = 1, ..., N, one vector per mode (Kalathi, Kumar, Rubinstein and
-    Grest, Macromolecules 47, 6925, 2014; Kremer and Grest, J. Chem. Phys. 92, 5057, 1990, use 1/N instead of √(2/N));
-    for a ring √(2/N) cos(2πp i/N) and √(2/N) sin(2πp i/N). They are orthonormal eigenvectors of the spring matrix of
-    the chain with the eigenvalues :func:`eigenvalues`; the mode p = N/2 of a ring has only one vector, of length
-    √(1/N).
+    A linear chain has one vector per mode, √(2/N) cos(pπ (i − ½)/N) with i = 1, ..., N (Kalathi, Kumar, Rubinstein and
+    Grest, Macromolecules 47, 6925, 2014; Kremer and Grest, J. Chem. Phys. 92, 5057, 1990, use 1/N instead of √(2/N)). A
+    ring has two, √(2/N) cos(2πp i/N) and √(2/N) sin(2πp i/N). The vectors are orthonormal eigenvectors of the spring
+    matrix of the chain, with the eigenvalues :func:`eigenvalues`. The mode p = N/2 of a ring has only one vector, with
+    entries ±√(1/N).
     """
     i, p = np.arange(beads), np.arange(1, modes + 1)[:, None]
     if kind == "linear":
@@ -70,15 +70,16 @@ def rouse_vectors(beads: int, modes: int, kind: str) -> np.ndarray:
     angle = 2.0 * np.pi * p * i / beads
     found = np.sqrt(2.0 / beads) * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     if 2 * modes == beads:
-        # Its cosine is ±1 and its sine is zero, so one vector is duplicated to keep the mean over two.
+        # In the mode N/2 the cosine is ±1 and the sine is zero. The one vector is duplicated, so that means over two
+        # hold.
         found[-1] = found[-1, 0]
         found[-1] /= np.sqrt(2.0)
     return found
 
 
 def eigenvalues(beads: int, modes: int, kind: str) -> np.ndarray:
-    """Eigenvalues λ_p of the spring matrix, in units of one spring: 4 sin²(pπ/2N), for a ring 4 sin²(pπ/N), shape
-    (modes,)."""
+    """Return the eigenvalues λ_p of the spring matrix in units of the spring constant, shape (modes,): 4 sin²(pπ/2N)
+    for a linear chain, and 4 sin²(pπ/N) for a ring."""
     p = np.arange(1, modes + 1)
     return np.asarray(4.0 * np.sin(np.pi * p / (beads if kind == "ring" else 2 * beads)) ** 2)
 
@@ -91,12 +92,14 @@ def rouse_modes(
     parts: tuple[Replicate, ...],
     most: int = MODES,
 ) -> RouseModes | None:
-    """Rouse modes p = 1, ... of chains of one kind, as many as the shortest chain has; None if it has none.
+    """Compute the Rouse modes p = 1, ... of chains of one kind.
 
-    For a linear chain X_p = √(2/N) Σ_i r_i cos(pπ (i − ½)/N). If its bonds are uncorrelated, ⟨X_p²⟩ =
-    b²/4 sin²(pπ/2N) exactly for any distribution of bond lengths; a Rouse chain relaxes as exp(−t/τ_p) with
-    τ_p = ζ b²/(12 kT sin²(pπ/2N)) (Verdier, J. Chem. Phys. 45, 2118, 1966). X_p² of a ring is the mean over its two
-    vectors. Chains of different lengths share modes by p.
+    The number of modes is limited by the shortest chain; the result is None if that chain has no mode.
+
+    A mode of a linear chain is X_p = √(2/N) Σ_i r_i cos(pπ (i − ½)/N). If the bonds are uncorrelated, ⟨X_p²⟩ = b²/4
+    sin²(pπ/2N) exactly, for any distribution of bond lengths. The modes of a Rouse chain relax as exp(−t/τ_p) with τ_p
+    = ζ b²/(12 kT sin²(pπ/2N)) (Verdier, J. Chem. Phys. 45, 2118, 1966). For a ring, X_p² is the mean over its two
+    vectors. Chains of different lengths are averaged by mode number p.
 
     Parameters
     ----------
@@ -127,7 +130,7 @@ def rouse_modes(
     sums, scaled, counts = (np.zeros((len(parts), count)) for _ in range(3))
     relaxations = []
     for p in range(count):
-        # One mode at a time, because all of them would take several times the memory of the positions.
+        # Modes are computed one by one, because all of them would take several times the memory of the positions.
         amplitude = np.zeros((len(positions), len(chains), 2 if kind == "ring" else 1, 3))
         for alike, vectors in groups:
             for k, bead in zip(alike.chain.tolist(), alike.bead, strict=True):
@@ -144,7 +147,7 @@ def rouse_modes(
 
 
 def end_to_end_relaxation(times: np.ndarray, positions: np.ndarray, chains: Chains) -> Relaxation | None:
-    """Autocorrelation of the end-to-end vector of linear chains; None if there are none."""
+    """Return the autocorrelation of the end-to-end vector of linear chains; None without linear chains."""
     own = np.flatnonzero((chains.kind == "linear") & (chains.length > 1))
     if not own.size:
         return None
@@ -154,10 +157,13 @@ def end_to_end_relaxation(times: np.ndarray, positions: np.ndarray, chains: Chai
 
 
 def relaxation(times: np.ndarray, vectors: np.ndarray, own: np.ndarray) -> Relaxation:
-    """Autocorrelation of vectors (frames, chains, ..., 3) of the chains ``own``, with zero mean by symmetry, and its
-    integral (upper limit as in Madras and Sokal, J. Stat. Phys. 50, 109, 1988).
+    """Return the autocorrelation of vectors (frames, chains, ..., 3) of the chains ``own``, and its integral.
 
-    Errors come from groups of chains, or, for fewer than four chains, from blocks of frames for lags within a block.
+    The mean of the vectors is zero by symmetry. The upper limit of the integral is that of Madras and Sokal, J. Stat.
+    Phys. 50, 109, 1988.
+
+    Errors come from groups of chains. For fewer than four chains they come from blocks of frames, for lags within a
+    block.
     """
     frames = len(times)
     lags = frames // 2 + 1
@@ -176,7 +182,8 @@ def relaxation(times: np.ndarray, vectors: np.ndarray, own: np.ndarray) -> Relax
 
 
 def integral_time(correlation: np.ndarray) -> float:
-    """Integral ∫ C dt in frames up to the first t ≥ 5 ∫ C dt, by the trapezoidal rule; NaN if there is no such t."""
+    """Return the integral ∫ C dt, in frames, up to the first t ≥ 5 ∫ C dt, by the trapezoidal rule; NaN if there is no
+    such t."""
     steps = 0.5 * (correlation[1:] + correlation[:-1])
     integral = np.cumsum(steps[: _end_of_numbers(steps)])
     ended = np.flatnonzero(np.arange(1, integral.size + 1) >= WINDOW * integral)

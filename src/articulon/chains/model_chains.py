@@ -15,26 +15,27 @@ NUMBERS = 60_000_000
 
 
 class ChainFrames(NamedTuple):
-    """Arguments of :func:`articulon.chains.chain_statistics.chain_statistics`, for a run."""
+    """Arguments of :func:`articulon.chains.chain_statistics.chain_statistics` taken from a run."""
 
     times: np.ndarray
     """Times of the frames [time], shape (frames,)."""
     positions: np.ndarray
     """Unwrapped positions [length], shape (frames, beads, 3)."""
     chains: Chains
-    """Chains, whose beads are all the columns in order."""
+    """Chains, whose beads are the columns of ``positions`` in order."""
     boxes: np.ndarray | None
-    """Edges as rows [length], shape (frames, 3, 3); None if the box is not periodic in all directions."""
+    """Edges of the box as rows [length], shape (frames, 3, 3); None if the box is not periodic in all directions."""
     masses: np.ndarray
-    """Masses of the beads, shape (beads,): all beads of a kind have the most frequent mass of their bodies per bead."""
+    """Masses of the beads, shape (beads,). All beads of a kind get the same mass: the median mass per bead of
+    their bodies."""
 
 
 def chain_frames(
     model: Model, times: np.ndarray, q: np.ndarray, volumes: np.ndarray | None = None
 ) -> ChainFrames | None:
-    """Beads of a model's chains in the frames of a run; None for a model without chains.
+    """Return the beads of a model's chains in the frames of a run; None for a model without chains.
 
-    Only every second, third, ... frame is used if memory would not hold all of them.
+    If all frames do not fit into memory, only every second, third, ... frame is used.
 
     Parameters
     ----------
@@ -45,8 +46,8 @@ def chain_frames(
     q
         Coordinates of the frames, shape (frames, nq).
     volumes
-        Volume of the box in each frame, with constant shape [length³], shape (frames,); by default that of the model's
-        box.
+        Volume of the box in each frame [length³], shape (frames,); the box keeps its shape. By default the volume is
+        that of the model's box in all frames.
     """
     if model.chains is None:
         return None
@@ -65,8 +66,10 @@ def chain_frames(
 
 
 def _masses(model: Model, sites: np.ndarray) -> np.ndarray:
-    """Masses of beads by kind, shape (beads,); a ring's bead may be split over two bodies with half of the mass
-    each."""
+    """Return the mass of each bead, which is the same for all beads of a kind, shape (beads,).
+
+    One bead of a ring may be split into two bodies, each with half of the mass.
+    """
     body, kind = model.sites.body[sites], model.sites.kind[sites]
     shares = np.asarray(model.masses)[body] / np.bincount(body, minlength=model.bodies)[body]
     found = np.empty(sites.size)

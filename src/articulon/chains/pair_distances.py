@@ -1,4 +1,4 @@
-"""Pair distribution of beads within a chain and between chains; neighbours are found by freud (Ramasubramani et al.,
+"""Pair distribution of beads within a chain and between chains. It uses freud to find neighbours (Ramasubramani et al.,
 Comput. Phys. Commun. 254, 107275, 2020)."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from articulon.chains.replicates import Estimate, Replicate, jackknife
 from articulon.conformations.conformation_record import some_frames
 
 BINS, FRAMES, FEWEST = 200, 100, 8
-"""Number of bins, and largest and smallest number of frames."""
+"""Default number of bins, and largest and smallest number of frames used."""
 PAIRS = 6_000_000
 """Approximate maximum number of pairs processed, which takes seconds."""
 TOGETHER = 2_000_000
@@ -20,16 +20,17 @@ TOGETHER = 2_000_000
 
 
 class PairDistribution(NamedTuple):
-    """Pair distribution g(r), split into beads of the same chain and of others; the sum is that of all beads of
-    chains."""
+    """Pair distribution g(r) of the beads of chains, split into pairs within a chain and pairs of different chains. The
+    sum of the two is g(r) of all these beads."""
 
     edges: np.ndarray
     """Edges of the bins [length], shape (bins + 1,)."""
     within: Estimate
-    """Density of beads of the same chain around a bead over the mean density of all, shape (bins,)."""
+    """Density of beads of the same chain around a bead, divided by the mean density of all beads of chains, shape
+    (bins,)."""
     between: Estimate
-    """Density of beads of other chains, and of a chain's own periodic images, over the mean density of all, which tends
-    to one at large distances, shape (bins,)."""
+    """Density of beads of other chains and of periodic images of the same chain around a bead, divided by the mean
+    density of all beads of chains, shape (bins,). It tends to one at large distances."""
     frames: int
     """Number of frames used."""
 
@@ -47,8 +48,8 @@ def pair_distribution(
     reach: float | None = None,
     bins: int = BINS,
 ) -> PairDistribution:
-    """Pair distribution g(r) within and between chains in a periodic box, by minimum images; includes branched
-    molecules.
+    """Compute the pair distribution g(r) within and between chains in a periodic box, by minimum images. Branched
+    molecules are included.
 
     Parameters
     ----------
@@ -61,7 +62,8 @@ def pair_distribution(
     parts
         Parts of the run that give the errors.
     reach
-        Largest distance [length]; by default, and at most, half of the smallest distance between opposite faces.
+        Largest distance [length]; at most, and by default, half of the smallest distance between opposite faces of the
+        box.
     bins
         Number of bins.
 
@@ -77,7 +79,8 @@ def pair_distribution(
     count = chains.bead.size
     volumes = np.linalg.det(boxes)
     per_frame = count * count / float(volumes.min()) * 4.0 / 3.0 * np.pi * farthest**3 + 1.0
-    # In a large system only some chains are central in each frame; they take turns, so that all are used.
+    # In a large system, each frame uses the beads of only some chains as centres. The chains alternate from frame to
+    # frame.
     stride = min(len(chains), max(1, round(FEWEST * per_frame / PAIRS)))
     most = int(np.clip(PAIRS * stride / per_frame, FEWEST, FRAMES))
     edges = np.linspace(0.0, farthest, bins + 1)
@@ -90,7 +93,7 @@ def pair_distribution(
     for turn, frame in enumerate(frames.tolist()):
         x, vectors = positions[frame, chains.bead], boxes[frame]
         (lx, ly, lz), (xy, xz, yz) = np.diag(vectors), (vectors[1, 0], vectors[2, 0], vectors[2, 1])
-        # freud takes HOOMD's tilts, which are relative to the length along which they tilt.
+        # freud takes HOOMD's tilt factors xy and xz, which are divided by the lengths of the box along y and z.
         cell = freud.box.Box(lx, ly, lz, xy / ly, xz / lz, yz / lz)
         # freud uses single precision, in which positions far from the box would be rounded.
         fractions = x @ np.linalg.inv(vectors)
@@ -106,7 +109,7 @@ def pair_distribution(
             i, j = some[near.query_point_indices], near.point_indices
             distinct = i != j
             i, j, distance = i[distinct], j[distinct], near.distances[distinct]
-            # A bead and an image of another bead of its own chain count as beads of different chains.
+            # A bead and a periodic image of another bead of its chain count as beads of different chains.
             same = chains.owner[i] == chains.owner[j]
             pairs = np.flatnonzero(same)
             straight = np.linalg.norm(x[i[pairs]] - x[j[pairs]], axis=1)
@@ -120,12 +123,13 @@ def pair_distribution(
 
 
 def faces_apart(boxes: np.ndarray) -> np.ndarray:
-    """Distances between opposite faces of boxes with edges as rows (frames, 3, 3) [length], shape (frames, 3)."""
+    """Return the distances between opposite faces of boxes [length], shape (frames, 3), from their edges as rows
+    (frames, 3, 3)."""
     return np.asarray(1.0 / np.linalg.norm(np.linalg.inv(boxes), axis=1))
 
 
 def _part_of(parts: tuple[Replicate, ...], frames: int, chains: int) -> np.ndarray:
-    """Part that each chain belongs to in each frame, shape (frames, chains)."""
+    """Return the index of the part to which each chain belongs in each frame, shape (frames, chains)."""
     found = np.zeros((frames, chains), dtype=np.int64)
     for k, part in enumerate(parts):
         found[part.frames, part.chains] = k

@@ -1,4 +1,4 @@
-"""Persistence lengths: the decay of the direction along a backbone."""
+"""Persistence lengths, which measure how fast the direction of a backbone is lost along it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from articulon.chains.replicates import Estimate, Replicate, jackknife
 from articulon.conformations.time_correlation import autocorrelation
 
 FITTED = float(np.exp(-2.0))
-"""First correlation at which the exponential fit ends; beyond it, chains in a melt decay by a power law."""
+"""Correlation down to which the exponential is fitted. Below it, the correlation of chains in a melt decays by a power
+law."""
 
 
 class PersistenceLength(NamedTuple):
@@ -24,26 +25,26 @@ class PersistenceLength(NamedTuple):
     correlation: Estimate
     """C(n) = ⟨t_i · t_{i+n}⟩ of unit vectors t along bonds, shape (separations,)."""
     exponential_fit: Estimate
-    """Length l of the least-squares fit C(n) = exp(−n b/l) down to C = e⁻² [length]; zero if C(1) is not positive, and
-    infinite for straight chains."""
+    """Length l of the least-squares fit C(n) = exp(−n b/l) down to C = e⁻² [length]. It is zero if C(1) is not
+    positive, and infinite for straight chains."""
     projection: Estimate
-    """⟨t_1 · R⟩, the projection of the end-to-end vector onto the first bond and, from the other end, onto the last one
-    [length]."""
+    """⟨t_1 · R⟩, the projection of the end-to-end vector onto the first bond, averaged with its projection onto the
+    last bond [length]."""
 
 
 def persistence_length(positions: np.ndarray, chains: Chains, parts: tuple[Replicate, ...]) -> PersistenceLength | None:
-    """Bond correlations of linear chains and their persistence lengths; None without a linear chain of two bonds.
+    """Compute the bond correlation and the persistence lengths of linear chains; None without a chain of two bonds.
 
     The exponential fit is that of the worm-like chain (Kratky and Porod, Rec. Trav. Chim. 68, 1106, 1949). The
-    projection is Flory's (Statistical Mechanics of Chain Molecules, 1969, chapter IV), which needs no form of C(n). For
-    a freely rotating chain of N bonds of length b with ⟨cos⟩ = c between neighbours they are −b/ln c and
-    b (1 − c^N)/(1 − c), which agree for stiff chains. Rings and branched molecules are omitted: the bonds of a ring
+    projection is Flory's (Statistical Mechanics of Chain Molecules, 1969, chapter IV), which assumes no form of C(n).
+    For a freely rotating chain of N bonds of length b with ⟨cos⟩ = c between neighbours, the two lengths are −b/ln c
+    and b (1 − c^N)/(1 − c), which agree for stiff chains. Rings and branched molecules are omitted: the bonds of a ring
     sum to zero, so that C(n) is negative at large n.
     """
     bonds = int(chains.length[chains.kind == "linear"].max(initial=1)) - 1
     if bonds < 2:
         return None
-    # After C(n) come the sums of the projections and of the lengths of all bonds.
+    # The last two columns, after those of C(n), are the sums of the projections and of the lengths of all bonds.
     sums, counts = np.zeros((len(parts), bonds + 2)), np.zeros((len(parts), bonds + 2))
     for k, part in enumerate(parts):
         for alike in chains.alike(part.chains):
@@ -72,8 +73,8 @@ def persistence_length(positions: np.ndarray, chains: Chains, parts: tuple[Repli
 
 
 def exponential_fit(correlation: np.ndarray, bond: float) -> float:
-    """Length l for which exp(−n b/l) fits C(n), n = 0, 1, ..., by least squares down to the first C(n) below e⁻²; NaN
-    if C is NaN."""
+    """Return the length l for which exp(−n b/l) fits C(n), n = 0, 1, ..., by least squares down to the first C(n) below
+    e⁻²; NaN if C is NaN."""
     below = np.flatnonzero(correlation < FITTED)
     end = min(int(below[0]) + 1 if below.size else correlation.size, correlation.size)
     n, values = np.arange(1, end), correlation[1:end]

@@ -1,4 +1,4 @@
-"""Independent parts of a run, and the errors from their scatter."""
+"""Division of a run into independent parts, and standard errors from the scatter of the parts."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from articulon.chains.chain_table import Chains
 from articulon.conformations.time_correlation import inefficiency, normalised_autocorrelations
 
 FEWEST, MOST = 4, 32
-"""Smallest and largest number of parts: the scatter of fewer is uncertain, and more do not improve it."""
+"""Smallest and largest number of parts. The scatter of fewer parts is too uncertain, and more parts hardly improve
+it."""
 MEMORIES = 5.0
-"""Number of independent samples per block of frames. For an exponential correlation, errors from blocks of this length,
-10 τ, are 5 % too small."""
+"""Number of independent samples per block of frames. For an exponential correlation with time τ, this is a block of
+10 τ, and errors from such blocks are 5 % too small."""
 
 
 class Estimate(NamedTuple):
     """A quantity, or a curve, with its standard error."""
 
     value: np.ndarray
-    """Its value; a curve has the shape (points,), a number the shape ()."""
+    """Value, with the shape () for a number and (points,) for a curve."""
     error: np.ndarray
-    """Standard error from the scatter over parts of the run, in the same shape; NaN if unknown."""
+    """Standard error from the scatter over parts of the run, with the shape of ``value``; NaN if unknown."""
     parts: int
-    """Number of parts; the confidence interval follows from Student's t with one fewer degrees of freedom."""
+    """Number of parts n; the confidence interval follows from Student's t with n − 1 degrees of freedom."""
 
 
 class Replicate(NamedTuple):
@@ -46,17 +47,16 @@ class Replicates(NamedTuple):
     by: str
     """Kind of parts: ``time`` for successive blocks of frames, ``chains`` for groups of chains."""
     samples: float
-    """Number of independent samples in time of the slowest of the given quantities."""
+    """Number of independent samples over time of the slowest of the given quantities."""
 
 
 def replicates(chains: Chains, sizes: Sequence[np.ndarray]) -> Replicates:
-    """Parts of a run that are used for errors of averages.
+    """Divide a run into parts, whose scatter gives the errors of averages.
 
-    They are blocks of frames, each as long as five independent samples of the slowest size, if the run contains four of
-    them (Flyvbjerg and Petersen, J. Chem. Phys. 91, 461, 1989). In a shorter run the frames give no error, but chains
-    do, because they are nearly independent: the parts are then groups of chains, if there are at least four chains.
-    With chains of different lengths such an error is too large rather than too small, because it counts the difference
-    of their lengths as chance.
+    The parts are blocks of frames if the run contains at least four blocks, each as long as five independent samples of
+    the slowest quantity (Flyvbjerg and Petersen, J. Chem. Phys. 91, 461, 1989). In a shorter run the parts are groups
+    of chains, if there are at least four chains, because chains are nearly independent. For chains of different
+    lengths, an error from groups is too large rather than too small, because the differences in length count as random.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def replicates(chains: Chains, sizes: Sequence[np.ndarray]) -> Replicates:
 
 
 def memory_of(values: np.ndarray) -> float:
-    """Number of frames per independent sample of values over the frames; one if nothing changes."""
+    """Return the number of frames per independent sample of a series of values; one if the values are constant."""
     if values.size < 3 or not np.ptp(values) > 1e-12 * np.abs(values).max():
         return 1.0
     return inefficiency(normalised_autocorrelations(values[:, None])[:, 0])
@@ -90,7 +90,8 @@ def blocks_of_frames(frames: int, count: int) -> list[slice]:
 
 
 def groups_of_chains(numbers: np.ndarray, frames: slice) -> tuple[Replicate, ...]:
-    """Groups of chains over all frames, at most :data:`MOST`, with the chains assigned in turn."""
+    """Divide chains into at most :data:`MOST` groups. Each group uses all frames; chains are assigned to the groups
+    cyclically."""
     count = min(MOST, numbers.size)
     return tuple(Replicate(frames, numbers[k::count]) for k in range(count))
 
@@ -101,10 +102,10 @@ def jackknife(
     estimator: Callable[[np.ndarray], np.ndarray | float] | None = None,
     whole: np.ndarray | None = None,
 ) -> Estimate:
-    """A function of the means over all parts, with its jackknife error.
+    """Compute a function of the means over all parts, with its jackknife error.
 
-    For a plain mean the error is the scatter of the parts' means over √parts; for ratios and fits the bias of order
-    1/parts is removed (Efron, The Jackknife, 1982).
+    For a plain mean, the error is the standard deviation of the parts' means divided by √parts. For ratios and fits,
+    it follows from the values of the function with one part left out at a time (Efron, The Jackknife, 1982).
 
     Parameters
     ----------
@@ -113,7 +114,7 @@ def jackknife(
     estimator
         Function of the means; by default the means themselves.
     whole
-        Means over the whole run, if they are more than the sums of the parts.
+        Means over the whole run; by default they follow from the sums of the parts.
     """
     of = (lambda means: means) if estimator is None else estimator
     weights = np.broadcast_to(weights, sums.shape) if np.ndim(weights) else np.full(sums.shape, weights)

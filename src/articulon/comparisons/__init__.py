@@ -1,1 +1,1 @@
-"""Comparisons of variants of a case: their costs, and their deviations from the unscaled motion."""
+"""Comparison of variants of a case: their costs, and their deviations from the unscaled motion."""

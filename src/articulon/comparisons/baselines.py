@@ -1,7 +1,7 @@
-"""Fair baselines for scaling: implicit friction, and no inertia at all, both without scaling.
+"""Fair baselines for scaling: unscaled runs with implicit friction, and unscaled runs without inertia.
 
-Compared with an explicit rule almost any method saves time. The purpose of scaling is steps longer than the fastest
-relaxation times; an unscaled friction-implicit rule achieves this too, and so does overdamped Brownian dynamics if
+Compared with an explicit integrator, almost any method saves time. Scaling allows steps longer than the fastest
+relaxation times. An unscaled friction-implicit integrator allows this too, and so does overdamped Brownian dynamics if
 inertia does not matter. Both are free of the errors of scaling.
 """
 
@@ -22,16 +22,16 @@ from articulon.simulation.run_request import Progress
 from articulon.simulation.step_search import longest_step
 
 RULES = {"friction-implicit": "the unscaled friction-implicit rule", "overdamped": "unscaled overdamped dynamics"}
-"""Rules that scaling is compared with, and their descriptions."""
+"""Integrators with which scaling is compared, and their descriptions."""
 
 
 TIE = 1.05
-"""Ratio of paces that counts as equal, because wall times of the same run vary as much."""
+"""Ratio up to which two speeds of computation count as equal, because wall times of the same run vary by this much."""
 
 
 def with_baselines(case: Case, chosen: Sequence[Entry], progress: Progress) -> list[Entry]:
-    """Entries followed by an unscaled run of each baseline rule that is missing, if anything is scaled and there is
-    drag. Runs that would take long are estimated and not made."""
+    """Add an unscaled run to the entries for each baseline integrator that is missing, if forces are scaled and there
+    is drag. Long runs are not made; their cost is estimated."""
     scaled = any(not entry.unscaled for entry in chosen)
     if not scaled or not any(isinstance(force, StokesDrag) for force in case.forces):
         return list(chosen)
@@ -46,7 +46,7 @@ def with_baselines(case: Case, chosen: Sequence[Entry], progress: Progress) -> l
 
 
 def _variant(case: Case, rule: str) -> Entry | None:
-    """First unscaled variant of the case with a rule."""
+    """Return the first unscaled variant of the case with a given integrator."""
     for name in case.variants:
         variant = case.variant(name)
         if not variant.scaling.scales and variant.integrator.rule == rule:
@@ -55,7 +55,8 @@ def _variant(case: Case, rule: str) -> Entry | None:
 
 
 def _made(case: Case, rule: str, progress: Progress) -> Entry | None:
-    """The case with a rule, with the longest step that is accurate at the start; None if that is impossible."""
+    """Return the case with a given integrator and the longest step that is accurate at the start; None if this
+    integrator cannot run it."""
     declared = declaration_of(rule)
     if declared is None:
         return None
@@ -71,12 +72,12 @@ def _made(case: Case, rule: str, progress: Progress) -> Entry | None:
 
 
 def declaration_of(rule: str) -> type | None:
-    """Declaration of a rule by name; None if there is none."""
+    """Return the declaration of an integrator by its name; None if there is none."""
     return INTEGRATORS.members.get(rule)
 
 
 def sentences(done: Compared) -> list[str]:
-    """Comparison of each scaled run with the baselines, in words."""
+    """Return sentences that compare each scaled run with the baselines."""
     found = []
     for row in done.rows:
         if row["scaling"]["policy"] == "none" or row["steps"] is None:
@@ -91,7 +92,7 @@ def sentences(done: Compared) -> list[str]:
 
 
 def _own_error(other: Mapping[str, Any]) -> str:
-    """Own error of overdamped dynamics."""
+    """Return a phrase on the error that overdamped dynamics itself has."""
     if other["rule"] != "overdamped":
         return ""
     late = other.get("lateness_relative")
@@ -100,8 +101,8 @@ def _own_error(other: Mapping[str, Any]) -> str:
 
 
 def sentence(row: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """Comparison of a scaled run with an unscaled one for equal physical times; empty if a run took no measurable
-    time."""
+    """Return a sentence that compares a scaled run with an unscaled one for equal physical times; empty if a run took
+    no measurable time."""
     own, theirs = (float(one["wall_seconds"]) for one in (row, other))
     if own <= 0.0 or theirs <= 0.0 or not row["physical_time"] or not other["physical_time"]:
         return ""
@@ -121,13 +122,14 @@ def sentence(row: Mapping[str, Any], other: Mapping[str, Any]) -> str:
 
 
 def _times_as_long(row: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """Note that the other run covers more or less physical time, as where a condition stops both, if so."""
+    """Return a note if the other run covers more or less physical time, which happens if a condition stops both;
+    otherwise an empty text."""
     lengths = float(other["physical_time"]) / float(row["physical_time"])
     return "" if abs(lengths - 1.0) < 0.01 else f", for {number(lengths, 2)} times the time"
 
 
 def _clock(row: Mapping[str, Any]) -> str:
-    """Note that a run covers less physical time than simulated time, if so."""
+    """Return a note if a run covers less physical time than simulated time; otherwise an empty text."""
     simulated = row.get("simulated_time")
     if not simulated or abs(float(row["physical_time"]) / float(simulated) - 1.0) < 1e-9:
         return ""

@@ -1,4 +1,4 @@
-"""Results of a comparison, as input of its tables, figures and sentences."""
+"""Results of a comparison, from which its tables, figures and sentences are made."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,13 +21,13 @@ class Compared:
     folder: Path
     """Folder of the results."""
     views: dict[str, View] = field(repr=False)
-    """Observations of each run, by name; without runs that were not made."""
+    """Observations of each run that was made, by name."""
     deviations: dict[str, Deviation] = field(repr=False)
     """Distance of each run from its reference over time, by name."""
     varied: tuple[str, ...] = ()
     """Keys whose values were varied."""
     left_out: Mapping[str, str] = field(default_factory=dict)
-    """Unrequested runs that failed, and the reasons."""
+    """Runs that were added without request and failed, by name, with the reasons."""
 
     def row(self, name: str) -> dict[str, Any]:
         """Figures of the run with this name; raises KeyError if there is none."""

@@ -1,4 +1,4 @@
-"""Run variants of a case and compare their costs, and their deviations from the unscaled motion."""
+"""Function that runs variants of a case, and compares their costs and their deviations from the unscaled motion."""
 
 from __future__ import annotations
 
@@ -44,13 +44,16 @@ class Comparison(Compared):
     """Compared runs, in order; the reference of each group comes first."""
 
     def tables(self) -> Group:
-        """Cost and accuracy of each run, as tables for a terminal."""
+        """Return the cost and accuracy of each run as tables for a terminal."""
         return terminal_tables(self, self.sentences, self.notes)
 
     @property
     def sentences(self) -> list[str]:
-        """Summary in words: whether a reference is scaled, the scaled runs compared with their baselines, saving and
-        error of adaptive resolution, and the steps at which a given energy spread is reached."""
+        """Return a summary in words.
+
+        It says whether a reference is scaled, how the scaled runs compare with their baselines, what adaptive
+        resolution saves and at which error, and at which steps a given energy spread is reached.
+        """
         return [
             *reference_sentences(self),
             *sentences(self),
@@ -108,7 +111,7 @@ DEFINITIONS = {
     "ratio_per_physical_time": "the ratio for equal physical times, because scaled runs without drag have a slower "
     "clock",
 }
-"""Definitions of the figures."""
+"""Definitions of the reported quantities."""
 
 
 def compare(
@@ -118,21 +121,21 @@ def compare(
     out: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Run variants of a case from one initial state with one noise path, and print their differences.
+    """Run variants of a case from the same initial state with the same noise, and print how they differ.
 
     The runs are made one after the other, each after a short run that loads its code, so that wall times are
     comparable. Unscaled runs are cached for later comparisons; a cached run is not repeated, and the table says so. An
     unscaled run that is not requested by name and would take longer than a minute is left out, and its cost is
     estimated from a short run.
 
-    Runs are measured relative to an unscaled run of the same physics. If the case has none, one is made; if that is
-    impossible, the comparison says so. If neither variants nor values are requested, something is scaled and there is
-    drag, the baselines for scaling are included: the unscaled friction-implicit rule and overdamped dynamics. If joints
-    or modes lock and release, the run with everything active is included as the reference for the error of the
-    resolution.
+    Runs are compared with an unscaled reference run of the same physics. If the case has no unscaled variant, such a
+    run is added; if that is impossible, the comparison says so. If neither variants nor values are requested, and
+    forces are scaled in a case with drag, the baselines for scaling are added: the unscaled friction-implicit
+    integrator and overdamped dynamics. If joints or modes lock and release, a run with everything active is added, as
+    the reference for the error of the adaptive resolution.
 
-    For runs at constant energy the spread of the energy is reported. A run that diverges is reported with the available
-    data, unless other runs are measured relative to it.
+    For runs at constant energy, the spread of the energy is reported. A run that diverges is reported with the
+    available data, unless it is the reference of other runs.
 
     Parameters
     ----------
@@ -141,10 +144,10 @@ def compare(
     against
         Names of the variants; by default those named by the case, or all of them.
     vary
-        Values by dotted key: the case is run with each combination.
+        Lists of values by dotted key. The case is run with each combination of the values.
     out
-        Folder of the results, by default ``runs/<case>-compare`` with the changes by overrides in its name. It gets a
-        run folder for each variant, ``comparison.json`` and ``comparison.html``.
+        Folder of the results, by default ``runs/<case>-compare``, with overridden values in its name. It receives a run
+        folder for each variant, ``comparison.json`` and ``comparison.html``.
     progress
         Shows the progress of each run.
 
@@ -158,9 +161,9 @@ def compare(
     CaseError
         For a variant or value that does not exist or cannot be run.
     DivergenceError
-        If a run diverges that others are measured relative to.
+        If a run diverges that is the reference of others.
     ArticulonError
-        For a folder with other runs. Complete runs of the same cases are reused, and incomplete ones continue.
+        If the folder contains other runs. Complete runs of the same cases are reused, and incomplete ones continue.
     KeyboardInterrupt
         After Ctrl-C; the message says which runs are complete and how to continue.
     """
@@ -191,7 +194,7 @@ def compare(
                     rows[entry.name] = diverged_row(entry, error)
                     shown.message(f"{entry.name}: {why(error)}")
                     continue
-                # A failing run that was not requested must not end the comparison.
+                # The comparison continues if a run fails that was not requested.
                 if not entry.optional:
                     raise
                 left_out[entry.name] = why(error)
@@ -220,7 +223,7 @@ def _write(done: Comparison) -> None:
 
 
 def _replay(done: Comparison) -> str:
-    """The first finished run, in three dimensions."""
+    """Return HTML that shows the first finished run in three dimensions."""
     name, view = next(iter(done.views.items()), ("", None))
     if view is None:
         return ""
@@ -229,8 +232,7 @@ def _replay(done: Comparison) -> str:
 
 
 def _may_diverge(entry: Entry) -> bool:
-    """Whether a divergence of the run counts as a result: the run is compared, and nothing is measured relative to
-    it."""
+    """Return whether the run may diverge: its divergence is a result if the run is not the reference of others."""
     return not entry.is_reference and (bool(entry.variant) or not entry.optional)
 
 
@@ -241,7 +243,7 @@ def _reference_of(entry: Entry, chosen: Sequence[Entry]) -> Entry:
 def _made(
     entry: Entry, reference: Mapping[str, Any] | None, folder: Path, progress: Progress
 ) -> tuple[dict[str, Any], View | None]:
-    """Make one run, take it from the cache, or omit it; return its figures and observations."""
+    """Make one run, take it from the cache, or omit it; return its row of results and its observations."""
     complete = reused_runs.complete_wall_seconds(entry.case, folder)
     kept = reference_cache.kept_wall_seconds(entry.case) if entry.unscaled else None
     begun, resumed_after = reused_runs.is_begun(folder), 0.0
@@ -269,7 +271,7 @@ def _made(
         watch = Stopwatch(progress)
         resumed_after = reused_runs.earlier_wall_seconds(folder) if begun else 0.0
         run(entry.case, out=folder, resume=begun, progress=watch)
-        # A run that had ended when the comparison was interrupted takes no further steps.
+        # A run that was already complete before an interruption takes no further steps.
         wall, source = resumed_after + (watch.seconds if math.isfinite(watch.seconds) else 0.0), MEASURED
         reused_runs.note_measured(folder, wall)
         if entry.unscaled:
@@ -287,7 +289,7 @@ def _made(
 def _compared(
     chosen: Sequence[Entry], rows: Mapping[str, dict[str, Any]], views: Mapping[str, View]
 ) -> dict[str, Deviation]:
-    """Add figures that need another run to each row; return the distances from the references."""
+    """Add the results that compare each run with another one to its row; return the distances from the references."""
     deviations = {}
     # Incomplete runs have no savings.
     ended = [entry for entry in chosen if rows[entry.name]["status"] != DIVERGED]
@@ -299,7 +301,7 @@ def _compared(
         row["reference"] = None if entry.is_reference else reference.name
         motions, stops = other_physics(entry.case, reference.case)
         row["other_physics"] = motions
-        # Under a thermostat single paths are not comparable.
+        # With a thermostat, single paths cannot be compared.
         if (motions or stops) and entry.case.thermostat is None and row["status"] != DIVERGED:
             row["notes"].append(_otherwise(motions, stops, reference.name))
         if entry.name in views and not entry.is_reference and not motions:
@@ -332,7 +334,7 @@ def _compared(
 
 
 def _otherwise(motions: Sequence[str], stops: Sequence[str], reference: str) -> str:
-    """Reason why a run cannot be measured relative to the reference."""
+    """Return the reason why a run cannot be compared with the reference."""
     keys = [*motions, *stops]
     named = ", ".join(keys[:4]) + (f" and {len(keys) - 4} more" if len(keys) > 4 else "")
     said = "no deviation from it and no delay are given" if motions else "the delay of its stop is not given"

@@ -29,7 +29,7 @@ FORCE_PANELS = 6
 """Maximum number of runs whose forces are drawn, each in its own panel."""
 
 EARLY = 0.03
-"""Fraction of the longest run below which a run would be invisible on a linear time axis."""
+"""Length of a run, as a fraction of the longest one, below which it would be invisible on a linear time axis."""
 
 COST = (
     "steps",
@@ -48,10 +48,9 @@ DIFFERENCES = "Differences from the reference"
 
 
 def tables(done: Compared) -> dict[str, tuple[list[str], list[list[str]]]]:
-    """Headings and rows of the tables by topic, with the name of the run in the first column.
+    """Return the headings and rows of the tables by topic, with the name of the run in the first column.
 
-    The paths of thermostatted particles are chaotic, so that their deviations are meaningless; temperatures are listed
-    instead.
+    Temperatures replace deviations for thermostatted particles, because their paths are chaotic and cannot be compared.
     """
     stop = done.case.run.stop
     heads = [head.format(stop="stopped" if stop is None else stop.label) for head in FIDELITY]
@@ -119,7 +118,7 @@ def _fidelity(done: Compared, row: Mapping[str, Any]) -> list[str]:
 
 
 def saving_text(found: Mapping[str, Any]) -> str:
-    """A saving in words: ``"97.4 % (38×)"``, or that there is none."""
+    """Return a saving in words, such as ``"97.4 % (38×)"``, or a text that there is none."""
     if found["saving"] is None:
         return "same steps" if found.get("reason") == SAME_STEPS else "–"
     per_time = found["ratio_per_physical_time"]
@@ -134,7 +133,7 @@ def terminal_tables(done: Compared, sentences: Sequence[str], notes: Sequence[st
     """The tables and notes for a terminal."""
     parts: list[Any] = [Text(printable(done.case.title), style="bold")]
     for name, (heads, rows) in tables(done).items():
-        # One row per joint and run is too long for a terminal; the page has this table.
+        # This table has a row for each joint and run, which is too long for a terminal; only the page contains it.
         if name == DIFFERENCES:
             continue
         table = Table()
@@ -152,7 +151,7 @@ def _caption(done: Compared, notes: Sequence[str]) -> str:
 
 
 def page_of(done: Compared, sentences: Sequence[str], notes: Sequence[str], replay: str = "") -> str:
-    """HTML page of a comparison; ``replay`` is HTML that shows one of its runs in three dimensions."""
+    """Return the HTML page of a comparison; ``replay`` is HTML that shows one of its runs in three dimensions."""
     marked = [k for k, row in enumerate(done.rows) if row["is_reference"]]
     links = [f"{row['name']}/report.html" if row["name"] in done.views else None for row in done.rows]
     found = tables(done)
@@ -202,7 +201,7 @@ def page_of(done: Compared, sentences: Sequence[str], notes: Sequence[str], repl
 
 
 def figures(done: Compared) -> dict[str, Figure]:
-    """Figures of a comparison by name, as far as the runs have data."""
+    """Return the figures of a comparison by name, as far as the runs have data for them."""
     with style.applied():
         drawn = {
             "position": _position(done),
@@ -354,7 +353,7 @@ def _factors(done: Compared) -> Figure | None:
         if not groups and view.case.scaling.varies:
             groups = [("", values) for values in list(view.series("factor").values())[:1]]
         for channels, values in groups:
-            # If there are several, the legend distinguishes them, and the changing one is highlighted.
+            # If a run has several factors, the legend names each, and the one that changes is highlighted.
             several = len(groups) > 1
             line = {**look[name], **({"linewidth": 0.9} if several and np.ptp(values) == 0.0 else {})}
             words = f"{name}:\n{channels}" if several else name

@@ -1,7 +1,8 @@
 """Energy conservation of runs at constant energy, and the longest step for a given energy spread.
 
-The energy of such a run changes only by the error of its steps. Runs that differ only in their step form a series:
-along it the spread grows, with the square of the step for second-order rules, until the motion is no longer resolved.
+The energy of a run at constant energy changes only by the error of its steps. Runs that differ only in their step form
+a series. In a series the spread grows with the step, as its square for second-order integrators, until the motion is no
+longer resolved.
 """
 
 from __future__ import annotations
@@ -57,21 +58,21 @@ class Crossing(NamedTuple):
     step: float | None
     """Step at this spread [time]; None if the runs do not bracket it."""
     below: float | None
-    """Longest step with a smaller spread, before the first with a larger one [time]."""
+    """Longest step before the spread first exceeds the value [time]."""
     above: float | None
-    """Next step, with a larger spread [time]."""
+    """Next longer step of the series, whose spread is larger [time]."""
 
 
 def may_keep_energy(case: Case) -> bool:
-    """Whether nothing that a case declares adds or removes energy."""
+    """Return whether a case conserves energy: nothing that it declares adds or removes energy."""
     open_ends = case.thermostat is not None or case.barostat is not None or adapts(case)
     exchanging = any(isinstance(force, (StokesDrag, Brownian)) for force in case.forces)
     return not (open_ends or exchanging or case.scaling.scales)
 
 
 def total_energy(view: View) -> np.ndarray | None:
-    """Kinetic and potential energy of a run at constant energy [energy], shape (frames,); None for other runs, and for
-    dynamics without inertia."""
+    """Return the sum of kinetic and potential energy of a run at constant energy [energy], shape (frames,); None for
+    other runs, and for dynamics without inertia."""
     seen = view.observables
     if not may_keep_energy(view.case) or "kinetic_energy" not in seen or without_energy(view.model):
         return None
@@ -124,19 +125,19 @@ def _figures(row: Mapping[str, Any], view: View) -> dict[str, float | None] | No
 
 
 def _shown(row: Mapping[str, Any], case: Case) -> bool:
-    """Whether a run has a fixed step and constant energy, or would have if it had not diverged."""
+    """Return whether a run has a fixed step and constant energy; a run that diverged is included."""
     diverged = row["status"] == DIVERGED and may_keep_energy(case)
     return _step(case) is not None and (diverged or row["energy"] is not None)
 
 
 def _step(case: Case) -> float | None:
-    """Step of a fixed-step rule [time]; None for a rule that chooses its steps."""
+    """Return the step of an integrator with fixed steps [time]; None if the integrator chooses its steps."""
     step = getattr(case.integrator, "step", None)
     return None if step is None else float(step)
 
 
 def _series(entries: Any) -> list[list[Entry]]:
-    """Groups of at least two runs that differ only in their step."""
+    """Return the groups of at least two runs that differ only in their step."""
     found: list[list[Entry]] = []
     for entry in entries:
         for group in found:
@@ -149,14 +150,14 @@ def _series(entries: Any) -> list[list[Entry]]:
 
 
 def _name(names: Sequence[str]) -> str:
-    """Common name of runs: the part of their names before the step."""
+    """Return the common name of a series: the part of the names of its runs before the step."""
     own = [name for name in names if name != ITSELF] or list(names)
     alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*own, strict=False))
     return "".join(letters[0] for letters in alike).rstrip("-=._0123456789") or own[0]
 
 
 def energy_rows(done: Compared) -> list[list[str]]:
-    """Name and, in the columns :data:`ENERGY`, energy conservation of each run at constant energy."""
+    """Return a row for each run at constant energy: its name, and the columns :data:`ENERGY`."""
     return [[str(row["name"]), *_texts(done, row)] for row in done.rows if row.get("energy")]
 
 
@@ -187,14 +188,14 @@ def series_of(done: Compared) -> dict[str, list[dict[str, Any]]]:
 
 
 def crossing(steps: Sequence[float], spreads: Sequence[float], wanted: float) -> Crossing:
-    """Step at which a spread is first reached, by a power law between the adjacent steps.
+    """Find the step at which a spread is first reached, by a power law between the two adjacent steps.
 
     Parameters
     ----------
     steps
         Steps in ascending order [time].
     spreads
-        Spread over the mean kinetic energy at each step; infinite if the run diverged.
+        Spread of the energy divided by the mean kinetic energy, for each step; infinite if the run diverged.
     wanted
         Spread to reach.
     """
@@ -208,7 +209,8 @@ def crossing(steps: Sequence[float], spreads: Sequence[float], wanted: float) ->
 
 
 def energy_sentences(done: Compared) -> list[str]:
-    """Steps at which the series have the energy spread requested by the case, and their ratio."""
+    """Return sentences on the steps at which the series reach the energy spread requested by the case, and on their
+    ratio."""
     wanted = done.case.comparison.energy_spread
     if wanted is None:
         return []
@@ -241,7 +243,7 @@ def _reached(done: Compared, one: Crossing) -> str:
 
 
 def energy_figure(done: Compared) -> Figure | None:
-    """Energy spread as a function of the step, a line for each series; None without any."""
+    """Plot the energy spread as a function of the step, with a line for each series; None without a series."""
     found = {
         name: [row["energy"] for row in rows if row["energy"]["over_kinetic_energy"]]
         for name, rows in series_of(done).items()

@@ -1,4 +1,4 @@
-"""Overlay figures of the runs of a comparison: joints, paths and potential energies, and differences between the runs.
+"""Figures that overlay the runs of a comparison (joints, paths, potential energies), and differences between the runs.
 
 The content follows Guy (2018), figures 2.5 to 2.9 and 3.11.
 """
@@ -27,7 +27,7 @@ MOST_JOINTS = 8
 MOST_ENERGIES = 6
 """Maximum number of runs whose energies are drawn, each in its own panel."""
 LEAST = 1e-3
-"""Fraction of the largest component of a path below which a component is left out."""
+"""Smallest component of a path that is drawn, as a fraction of the largest component."""
 
 
 class Series(NamedTuple):
@@ -42,7 +42,7 @@ class Series(NamedTuple):
 
 
 def joint_series(done: Compared) -> list[Series]:
-    """Angles of the joints nearest to the ground, for runs with the same joints as the first run."""
+    """Return the angles of the joints nearest to the ground, for runs that have the same joints as the first run."""
     found = {name: angles(view, MOST_JOINTS) for name, view in done.views.items()}
     first = next(iter(found.values()), {})
     return [
@@ -53,7 +53,7 @@ def joint_series(done: Compared) -> list[Series]:
 
 
 def path_series(done: Compared) -> list[Series]:
-    """Components of the position of the core's centre of mass along which it moves."""
+    """Return the components of the position of the core's centre of mass that change during the runs."""
     first = next(iter(done.views.values()), None)
     if first is None:
         return []
@@ -66,20 +66,21 @@ def path_series(done: Compared) -> list[Series]:
 
 
 def potential_series(done: Compared) -> list[Series]:
-    """Potential energy before scaling."""
+    """Return the unscaled potential energy of each run."""
     found = {name: energy for name, view in done.views.items() if (energy := potential_energy(view)) is not None}
     return [Series("potential energy", "energy", found)] if any(np.ptp(v) > 0.0 for v in found.values()) else []
 
 
 def potential_energy(view: View) -> np.ndarray | None:
-    """Energy of all forces that have one, before scaling [energy], shape (frames,); None without such forces."""
+    """Return the unscaled energy of all forces with a potential [energy], shape (frames,); None without such forces."""
     names = ("energy_potential", "energy_conformational", "energy_external")
     parts = [view.observables[name] for name in names if name in view.observables]
     return np.asarray(sum(parts)) if parts else None
 
 
 def figures_over_each_other(done: Compared, looks: Looks) -> dict[str, Figure | None]:
-    """Figures by name; None for those without data. Under a thermostat paths are chaotic and are not compared."""
+    """Return the overlay figures by name; None for figures without data. With a thermostat, paths are chaotic and are
+    not compared."""
     single = not all(thermal.thermostat_of(view) is not None for view in done.views.values())
     stops = done.case.run.stop is not None
     return {
@@ -105,7 +106,7 @@ CAPTIONS = {
 
 
 def _laid(done: Compared, looks: Looks, series: list[Series]) -> Figure | None:
-    """Panels with one quantity each, with a line for each run."""
+    """Draw one panel for each quantity, with a line for each run."""
     if not series:
         return None
     units, end = done.case.units, max(float(view.times[-1]) for view in done.views.values())
@@ -123,7 +124,7 @@ def _laid(done: Compared, looks: Looks, series: list[Series]) -> Figure | None:
 
 
 def _axis(done: Compared, one: Series) -> tuple[float, str]:
-    """Scale factor of a quantity on its axis, and the label of the axis."""
+    """Return the factor by which a quantity is multiplied on its axis, and the label of the axis."""
     if one.dimension == "length":
         scale = suited(done.case.units, "length", max(float(np.abs(v).max()) for v in one.values.values()))
         return scale.factor, scale.axis(one.name[0])
@@ -132,7 +133,8 @@ def _axis(done: Compared, one: Series) -> tuple[float, str]:
 
 
 def _energies(done: Compared) -> Figure | None:
-    # The works of noise and friction nearly cancel: the energies are smaller than their errors.
+    # With a bath, the works of noise and friction nearly cancel, and energies are smaller than the errors of these
+    # works.
     calm = {n: v for n, v in done.views.items() if v.bath_temperature is None or thermal.thermostat_of(v) is not None}
     found = {name: terms for name, view in calm.items() if (terms := thermal.energy_terms(view)) is not None}
     shown = dict(list(found.items())[:MOST_ENERGIES])
@@ -177,8 +179,8 @@ class Difference(NamedTuple):
 
 
 def differences(done: Compared) -> list[Difference]:
-    """Differences of each quantity between each run and its reference; none under a thermostat, where paths are
-    chaotic."""
+    """Return the differences of each quantity between each run and its reference. There are none with a thermostat,
+    because paths are then chaotic."""
     if all(thermal.thermostat_of(view) is not None for view in done.views.values()):
         return []
     paths = [] if done.case.run.stop is not None else path_series(done)
@@ -195,7 +197,7 @@ def differences(done: Compared) -> list[Difference]:
 
 
 def difference_rows(done: Compared) -> list[list[str]]:
-    """The :func:`differences` as texts: quantity, run and the columns :data:`HEADS`."""
+    """Return the rows of the table of :func:`differences`: quantity, run, and the columns :data:`HEADS`."""
     return [
         [one.quantity, one.run, *(_text(done, one.dimension, value) for value in (one.largest, one.rms, one.sigma))]
         for one in differences(done)
@@ -203,7 +205,8 @@ def difference_rows(done: Compared) -> list[list[str]]:
 
 
 def magnitudes(ours: View, values: np.ndarray, theirs: View, other: np.ndarray) -> np.ndarray:
-    """Magnitudes of the differences of a quantity at the reference's frames, until the earlier of the two ends."""
+    """Return the magnitudes of the differences of a quantity at the frames of the reference, up to the end of the
+    shorter run."""
     common = theirs.times[theirs.times <= min(float(ours.times[-1]), float(theirs.times[-1]))]
     return np.abs(np.interp(common, ours.times, values) - np.interp(common, theirs.times, other))
 

@@ -13,7 +13,7 @@ from articulon.cases.overrides import parts
 from articulon.forces.stokes_drag import StokesDrag
 
 SAME_STEPS = "it takes the same steps by the same rule: wall times differ only by other load on the machine"
-"""Reason for no saving if two runs do the same work."""
+"""Reason why no saving is reported if two runs do the same work."""
 
 
 class Deviation(NamedTuple):
@@ -26,7 +26,7 @@ class Deviation(NamedTuple):
 
     @property
     def largest(self) -> float:
-        """The largest distance [length]."""
+        """Largest distance [length]."""
         return float(self.distances.max())
 
     @property
@@ -38,7 +38,8 @@ class Deviation(NamedTuple):
 def deviation(
     times: np.ndarray, path: np.ndarray, reference_times: np.ndarray, reference_path: np.ndarray
 ) -> Deviation:
-    """Distances of a path from the reference path at the reference's frames, up to the end of the shorter path.
+    """Compute the distances of a path from the reference path at the frames of the reference, up to the end of the
+    shorter path.
 
     Between frames positions are interpolated linearly.
 
@@ -61,15 +62,16 @@ def deviation(
 
 
 HOW_IT_IS_MADE = ("scaling", "integrator", "adaptive", "dynamics")
-"""Sections that determine how a run is made, but not what it shows."""
+"""Sections of a case that determine how a run is computed, but not its physics."""
 HOW_IT_IS_SEEN = {"frames", "frame_interval", "duration", "stop"}
 """Keys of ``[run]`` that determine the length and the times of observation."""
 HOW_NOISE_IS_HELD = {"window", "average"}
-"""Keys of a force that determine how long its noise is held constant."""
+"""Keys of a force that determine for how long its noise is held constant."""
 
 
 def other_physics(case: Case, other: Case) -> tuple[list[str], list[str]]:
-    """Dotted keys by which the physics of two runs differs, and keys by which their stop conditions differ."""
+    """Return the dotted keys in which the physics of two runs differs, and those in which their stop conditions
+    differ."""
     keys = [key for key in case.differences(other) if parts(key)[0] not in HOW_IT_IS_MADE]
     motions, stops = [], []
     for key in keys:
@@ -82,10 +84,11 @@ def other_physics(case: Case, other: Case) -> tuple[list[str], list[str]]:
 
 
 def clock(case: Case) -> float:
-    """Physical time per unit of simulated time.
+    """Return the physical time per unit of simulated time.
 
     Without drag, scaling by a2 and b2 only slows the clock: at time t the scaled run is where the unscaled run is at
-    √(a2 b2) t. With drag, the two-factor form slows relaxation by b2. Otherwise the clock is right.
+    √(a2 b2) t. With drag, the two-factor form slows relaxation by b2. In all other cases, simulated time is physical
+    time.
     """
     a2, b2 = float(getattr(case.scaling, "a2", 1.0)), float(getattr(case.scaling, "b2", 1.0))
     if any(isinstance(force, StokesDrag) for force in case.forces):
@@ -100,7 +103,7 @@ def saving(
     reason: str | None,
     work: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Saving of wall time of a run compared with another.
+    """Compute how much wall time a run saves compared with another run.
 
     Parameters
     ----------
@@ -111,16 +114,16 @@ def saving(
     other
         Figures of the other run; None if there is none.
     reason
-        Reason why there is none.
+        Reason why there is no other run.
     work
-        Figures of the run, whose rule, steps, evaluations and active fraction are compared with those of the other; not
-        compared if None.
+        Figures of the run. If its integrator, steps, evaluations and active fraction are those of the other run, no
+        saving is reported. None omits this test.
 
     Returns
     -------
     dict
-        ``saving`` (1 − wall/wall of the other), ``ratio`` (wall of the other/wall) and ``ratio_per_physical_time``,
-        which is for equal physical times; with a ``reason`` instead if there is nothing to compare with.
+        With wall times t of the run and t' of the other: ``saving``, 1 − t/t'; ``ratio``, t'/t; and
+        ``ratio_per_physical_time``, the ratio for equal physical times. If no saving can be given, ``reason`` says why.
     """
     nothing = {"saving": None, "ratio": None, "ratio_per_physical_time": None, "against": None, "is": None}
     if other is None:

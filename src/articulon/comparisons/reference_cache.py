@@ -1,7 +1,7 @@
-"""Cache of reference runs, so that a comparison need not repeat them.
+"""Cache of reference runs, which comparisons reuse.
 
-A run is found by the digest of its resolved case and the digest of the engine's own source: an edited or upgraded
-engine makes new references.
+A run is identified by the digest of its resolved case and the digest of the source code of the engine. References are
+therefore made anew after the engine is edited or upgraded.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def references_folder() -> Path:
 
 
 def place(case: Case) -> Path:
-    """Folder of a case's reference, whether it exists or not."""
+    """Return the folder of the reference of a case, which need not exist."""
     return references_folder() / f"{case.digest()[:32]}-{engine()}"
 
 
@@ -46,27 +46,29 @@ MAKERS = (
     *("adaptive", "building", "cases", "modes", "molecules"),
     *("simulation", "storage", "time_scales", "transitions"),
 )
-"""Source folders, besides the kernels' own, that make models or that decide and write during a run."""
+"""Source folders, other than those of the kernels, that build models, take decisions during a run, or write its
+results."""
 
 
 @cache
 def engine() -> str:
-    """Version of the package and digest of the source that determines what a run writes."""
+    """Return the version of the package and the digest of the source that determines what a run writes."""
     digest = hashlib.sha256(f"{sources()} {os.environ.get(VARIABLE, '')}".encode())
     package = Path(__file__).parent.parent
-    # The kernels' sources are included above; these folders make the model and write its results.
+    # The sources of the kernels are included above; these folders build the model and write its results.
     for path in sorted([*package.glob("*.py"), *(path for part in MAKERS for path in (package / part).glob("*.py"))]):
         digest.update(path.read_bytes())
     return f"{__version__}-{digest.hexdigest()[:16]}"
 
 
 def can_be_kept(case: Case) -> bool:
-    """Whether the digest of a case identifies it completely; it cannot see the content of a user's function."""
+    """Return whether the digest of a case identifies it completely. It does not if the case calls a user's function,
+    whose content the digest does not include."""
     return not case.code and not any(callable(getattr(force, "function", None)) for force in case.forces)
 
 
 def kept_wall_seconds(case: Case) -> float | None:
-    """Measured wall time of the cached reference [s]; None if there is none."""
+    """Return the measured wall time of the cached reference of a case [s]; None if there is none."""
     folder = place(case)
     if not can_be_kept(case) or not all((folder / name).is_file() for name in KEPT):
         return None
@@ -82,12 +84,12 @@ def take_out(case: Case, out: Path) -> None:
         for name in KEPT:
             with (place(case) / name).open("rb") as source, replacing(out / name) as stream:
                 shutil.copyfileobj(source, stream)
-        # The cached description may have another title or other notes, which do not affect the numbers.
+        # The cached case file may have another title or other notes, which do not affect the results.
         write_text(out / "case.toml", case.to_toml())
 
 
 def keep(case: Case, run_folder: Path, wall_seconds: float) -> None:
-    """Store a finished run as a reference, completely or not at all."""
+    """Store a finished run as a reference, atomically."""
     folder = place(case)
     if not can_be_kept(case) or kept_wall_seconds(case) is not None:
         return
@@ -97,7 +99,7 @@ def keep(case: Case, run_folder: Path, wall_seconds: float) -> None:
         for name in KEPT:
             shutil.copyfile(run_folder / name, new / name)
         write_text(new / MEASURED, json.dumps({"wall_seconds": wall_seconds}) + "\n")
-        # An unreadable entry is useless and is removed; another process may have been faster.
+        # The folder may hold an unreadable entry, which is removed, or one that another process has just stored.
         shutil.rmtree(folder, ignore_errors=True)
         os.rename(new, folder)
     except OSError:

@@ -1,8 +1,8 @@
-"""The unscaled reference run of a comparison, made if the case has none.
+"""The unscaled reference run of a comparison, which is added if the case has no unscaled variant.
 
-A scaled run is not a valid reference: a run with the same delay would look right. If no run of a group is unscaled, one
-is made: with friction-implicit steps if there is drag, otherwise with the rule of the case. If neither is possible, or
-would take long, the comparison says that its reference is scaled.
+A scaled run is not a valid reference, because a run with the same delay would appear to be correct. If no run of a
+group is unscaled, an unscaled run is added: with friction-implicit steps if there is drag, otherwise with the
+integrator of the case. If this is impossible, or would take long, the comparison says that its reference is scaled.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ __all__ = ["reference_sentences", "with_reference"]
 
 
 def with_reference(chosen: Sequence[Entry], progress: Progress) -> list[Entry]:
-    """Entries with an unscaled reference in front of each group whose reference is scaled.
+    """Add an unscaled reference to each group of entries whose reference is scaled, before its other runs.
 
-    A reference named by the case is kept. If no unscaled run can be made, the reference entry gives the reason.
+    A reference that the case names is kept. If no unscaled run can be made, the reference entry holds the reason.
     """
     found: list[Entry] = []
     steps: dict[str, float | None] = {}
@@ -49,7 +49,7 @@ def with_reference(chosen: Sequence[Entry], progress: Progress) -> list[Entry]:
 
 
 def _made(reference: Entry, steps: dict[str, float | None]) -> Entry | str:
-    """Case of an entry, unscaled; or the reason why that is impossible."""
+    """Return the entry of an unscaled reference run, or the reason why it is impossible."""
     case, unscaled = reference.case, {"scaling": {"policy": "none"}}
     try:
         step = _implicit_step(case, steps)
@@ -67,7 +67,8 @@ def _made(reference: Entry, steps: dict[str, float | None]) -> Entry | str:
 
 
 def _implicit_step(case: Case, steps: dict[str, float | None]) -> float | None:
-    """Longest accurate friction-implicit step of the unscaled case [time]; None if the rule is not suitable."""
+    """Return the longest accurate friction-implicit step of the unscaled case [time]; None if the integrator is not
+    suitable."""
     if not any(isinstance(force, StokesDrag) for force in case.forces):
         return None
     plain = case.with_overrides({"scaling": {"policy": "none"}, "run.seed": 1}).digest()
@@ -77,7 +78,7 @@ def _implicit_step(case: Case, steps: dict[str, float | None]) -> float | None:
 
 
 def reference_sentences(done: Compared) -> list[str]:
-    """A sentence for each scaled reference that says so, with its own verdict."""
+    """Return a sentence for each reference that is scaled, with its verdict."""
     found = []
     for row in done.rows:
         if not row["is_reference"] or row["scaling"]["policy"] == "none":

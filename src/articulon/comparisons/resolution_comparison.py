@@ -1,4 +1,4 @@
-"""Comparison of adaptive runs with the same run with everything active: active fraction, saving and error."""
+"""Comparison of adaptive runs with runs that have everything active: active fraction, saving and error."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from articulon.report.view import View
 ALL_ACTIVE = "all-active"
 """Default name of the run with everything active."""
 FEW = 20.0
-"""Number of independent samples below which a mean has no reliable interval."""
+"""Number of independent samples below which a mean has no reliable confidence interval."""
 TWO_SIDED = 1.96
-"""Standard errors on either side of a mean for a 95 % interval of the normal distribution."""
+"""Half width of the 95 % confidence interval of a normal distribution, in standard errors."""
 WORDS = {
     "temperature_kinetic": "kinetic temperature",
     "energy_potential": "potential energy",
@@ -39,15 +39,14 @@ WORDS = {
 
 
 def with_all_active(chosen: Sequence[Entry]) -> list[Entry]:
-    """Entries with a reference run with everything active added to each group that has adaptive runs and no such
-    run."""
+    """Add a reference run with everything active to each group that has adaptive runs and no run of this kind."""
     found: list[Entry] = []
     for group in dict.fromkeys(entry.group for entry in chosen):
         mine = [entry for entry in chosen if entry.group == group]
         adaptive = [entry for entry in mine if entry.adaptive]
         if adaptive and len(adaptive) == len(mine):
             case = adaptive[0].case.with_overrides({"adaptive.on": False})
-            # The names of the runs contain the values that distinguish the group.
+            # The names of the runs in a group contain the values that distinguish it.
             suffix = "" if adaptive[0].name == ITSELF else f"-{adaptive[0].name}"
             twin = Entry(ALL_ACTIVE + suffix, case, group, is_reference=True)
             mine = [twin, *(replace(entry, is_reference=False) for entry in mine)]
@@ -77,19 +76,20 @@ def add_resolution(chosen: Sequence[Entry], rows: Mapping[str, dict[str, Any]], 
 
 
 def _twin(entry: Entry, chosen: Sequence[Entry], views: Mapping[str, View]) -> Entry | None:
-    """Run with everything active that an adaptive run is compared with, by the same rule and scaling if available."""
+    """Return the run with everything active with which an adaptive run is compared. A run by the same integrator and
+    with the same scaling is preferred."""
     others = [e for e in chosen if e.group == entry.group and not e.adaptive and e.name in views]
     same = [e for e in others if e.rule == entry.rule and e.case.scaling == entry.case.scaling]
     return next(iter([*same, *others]), None)
 
 
 def errors(ours: View, theirs: View) -> list[dict[str, Any]]:
-    """Differences of the observables of an adaptive run from those with everything active.
+    """Return the differences of the observables of an adaptive run from those of the run with everything active.
 
-    With a thermostat or Brownian forces paths diverge for any difference, and means over the last four fifths of the
-    runs are compared: ``difference``, the half width ``interval`` of its 95 % interval, which includes the correlation
-    time, and the number of ``independent`` samples in the run with fewer. Otherwise values at equal times are compared:
-    the ``largest`` and the ``rms`` difference.
+    With a thermostat or Brownian forces, paths diverge after any small difference. Means over the last four fifths of
+    the runs are then compared: ``difference``; ``interval``, the half width of its 95 % confidence interval, which
+    accounts for the correlation time; and ``independent``, the number of independent samples in the run that has fewer.
+    Otherwise values at equal times are compared: the ``largest`` and the ``rms`` difference.
     """
     a, b = series(ours), series(theirs)
     names = [name for name in a if name in b]
@@ -102,13 +102,13 @@ def errors(ours: View, theirs: View) -> list[dict[str, Any]]:
 
 
 def is_stochastic(view: View) -> bool:
-    """Whether single paths of a run are not comparable, because a thermostat or Brownian forces act."""
+    """Return whether a thermostat or Brownian forces act, so that single paths cannot be compared."""
     return view.case.thermostat is not None or brownian_of(view.model) is not None
 
 
 def series(view: View) -> dict[str, tuple[np.ndarray, str]]:
-    """Compared quantities, each with its dimension: temperatures and energies of the frames, and the size of the
-    model."""
+    """Return the compared quantities with their dimensions: temperatures and energies at the frames, and the size of
+    the model."""
     found = {
         WORDS[name]: (np.asarray(view.observables[name], dtype=float), "energy" if name[0] == "e" else "temperature")
         for name in WORDS
@@ -117,7 +117,8 @@ def series(view: View) -> dict[str, tuple[np.ndarray, str]]:
     if WORDS["energy_conformational"] in found and any(
         getattr(force, "of_determinant", False) for force in view.model.forces
     ):
-        # The observable of the run is that of the moving joints, a different function for every set of them.
+        # The observable of an adaptive run includes only the moving joints; it is a different function for each set of
+        # them.
         whole = Evaluator(view.model)
         energies = np.array([whole.energies(np.array(q))[CONFORMATIONAL] for q in view.q])
         found[WORDS["energy_conformational"]] = energies, "energy"
@@ -141,7 +142,7 @@ def series(view: View) -> dict[str, tuple[np.ndarray, str]]:
 
 
 def watched(view: View) -> list[tuple[str, str, str | None]]:
-    """Distances that control the resolution: description, body, and second body if there is one."""
+    """Return the distances that control the resolution: description, body, and second body (None if there is none)."""
     groups = () if view.case.adaptive is None else view.case.adaptive.groups
     conditions = [c for group in groups for c in (group.lock, group.release) if isinstance(c, Distance)]
     found = [(f"distance of {c.body} and {c.to or f'the point {_text(c.point)}'}", c.body, c.to) for c in conditions]
@@ -245,7 +246,7 @@ def _active(figures: Mapping[str, Any]) -> list[str]:
 
 
 def _quantity(done: Compared, dimension: str, value: float | None, digits: int = 4) -> str:
-    # In reduced units a number needs no unit.
+    # In reduced units, numbers have no unit.
     symbol = "" if done.case.units.mass is None else unit_text(done.case.units, dimension)
     return with_unit(value, symbol, digits)
 
@@ -269,7 +270,7 @@ def _paths_text(done: Compared, error: Mapping[str, Any]) -> list[str]:
 
 
 def resolution_sentences(done: Compared) -> list[str]:
-    """Active fraction, saving and error of each adaptive run, in words."""
+    """Return sentences on the active fraction, the saving and the error of each adaptive run."""
     found = []
     for row in done.rows:
         figures = row.get("adaptive")
@@ -312,7 +313,8 @@ CAPTION = "Moving degrees of freedom in each run, and observables with and witho
 
 
 def resolution_figure(done: Compared, looks: Mapping[str, dict[str, Any]]) -> Figure | None:
-    """Moving degrees of freedom, and observables of the adaptive runs compared with those with everything active."""
+    """Plot the number of moving degrees of freedom, and the observables of adaptive runs beside those of the run with
+    everything active."""
     names = [row["name"] for row in done.rows if row.get("adaptive") and row["adaptive"]["against"]]
     if not names:
         return None

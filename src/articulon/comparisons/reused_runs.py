@@ -17,7 +17,8 @@ from articulon.storage.atomic_writing import write_text
 
 
 def check_folders(folder: Path, chosen: Sequence[Entry]) -> None:
-    """Raises ArticulonError for a folder that contains another run than that of its entry, or one by another engine."""
+    """Raise ArticulonError if the folder of an entry contains a run of another case, or a run that another version of
+    the engine made."""
     for entry in chosen:
         place = folder / entry.name
         held = [name for name in HELD if (place / name).exists()]
@@ -34,12 +35,12 @@ def check_folders(folder: Path, chosen: Sequence[Entry]) -> None:
 
 
 def is_begun(place: Path) -> bool:
-    """Whether a folder contains a run, complete or not."""
+    """Return whether a folder contains a run, complete or not."""
     return (place / CASE).exists()
 
 
 def complete_wall_seconds(case: Case, place: Path) -> float | None:
-    """Wall time of the complete run in a folder [s]; None if there is none."""
+    """Return the wall time of the complete run of a case in a folder [s]; None if there is none."""
     if not is_begun(place) or not all((place / name).is_file() for name in reference_cache.KEPT):
         return None
     ended = ("complete", *([] if case.run.stop is None else [case.run.stop.label]))
@@ -67,7 +68,7 @@ def note_measured(place: Path, wall_seconds: float) -> None:
 
 
 def how_to_continue(folder: Path, chosen: Sequence[Entry]) -> str:
-    """Message for an interrupted comparison."""
+    """Return the message for an interrupted comparison: which runs are complete, and how to continue."""
     complete = [entry.name for entry in chosen if complete_wall_seconds(entry.case, folder / entry.name) is not None]
     runs = ", ".join(complete) if complete else "none yet"
     return (

@@ -1,4 +1,4 @@
-"""Figures of single runs in a comparison: one row for a run that ended, that diverged, or that was not made."""
+"""Rows of the results of a comparison: one for each run that ended, diverged, or was not made."""
 
 from __future__ import annotations
 
@@ -56,14 +56,16 @@ def diverged_row(entry: Entry, error: DivergenceError) -> dict[str, Any]:
 
 
 def estimated_row(entry: Entry, wall: float, sample: float, simulated: float, note: str) -> dict[str, Any]:
-    """Row of a run that was not made, with its wall time [s] for a simulated time, estimated from a sample [time]."""
+    """Return the row of a run that was not made. Its wall time [s] for the time ``simulated`` was estimated from a run
+    of the length ``sample`` [time]."""
     cost = {"wall_seconds": wall, "wall_seconds_are": ESTIMATED, "estimated_from": sample}
     times = {"simulated_time": simulated, "physical_time": simulated}
     return {**_description(entry), **_NOTHING, "status": NOT_RUN, **cost, **times, "notes": [note]}
 
 
 def why(error: ArticulonError) -> str:
-    """An error as a phrase; for an error of a run it gives the place in the run, but not its scratch files."""
+    """Return an error as a phrase. For an error during a run it says where in the run, but does not name scratch
+    files."""
     if isinstance(error, DivergenceError):
         where = f" at body '{error.body}'" if error.advice is None else ""
         moment = f"t = {error.time:.6g} {error.time_unit}".rstrip()

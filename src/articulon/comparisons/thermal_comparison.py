@@ -21,7 +21,7 @@ PANELS = 9
 """Maximum number of runs whose temperatures are drawn, each in its own panel."""
 
 SWEPT = {"thermostat.mass", "thermostat.derivative_gain"}
-"""Keys whose variation makes a comparison a sweep over the constants of a thermostat."""
+"""Keys of the constants of a thermostat. A comparison that varies them is a sweep over these constants."""
 
 PHASES = 4
 """Maximum number of runs whose phase portraits are drawn together."""
@@ -31,7 +31,7 @@ TEMPERATURE = ("mean T", "σ of T", "canonical σ", "configurational T", "T + Φ
 
 
 def thermal_figures(done: Compared, looks: Mapping[str, dict[str, Any]]) -> dict[str, Figure | None]:
-    """Figures by name; None for those without data. ``looks`` are the line styles of the runs."""
+    """Return the thermal figures by name; None for figures without data. ``looks`` are the line styles of the runs."""
     kept = {name: view for name, view in done.views.items() if thermal.thermostat_of(view) is not None}
     if not kept:
         return {}
@@ -59,7 +59,7 @@ CAPTIONS = {
 
 
 def temperature_rows(done: Compared) -> list[list[str]]:
-    """Name and, in the columns :data:`TEMPERATURE`, results of each thermostatted run."""
+    """Return a row for each thermostatted run: its name, and the columns :data:`TEMPERATURE`."""
     return [[name, *_figures_of(view)] for name, view in done.views.items() if thermal.thermostat_of(view) is not None]
 
 
@@ -73,7 +73,7 @@ def _figures_of(view: View) -> list[str]:
 
     canonical = None
     if aim is not None and not np.ptp(aim):
-        # If joints lock and release, the frames are a mixture.
+        # If joints lock and release, frames have different numbers of degrees of freedom and canonical spreads.
         spreads = np.broadcast_to(thermal.canonical_spread(view, aim[:1]), view.times.shape)[settled]
         canonical = float(np.sqrt(np.mean(spreads**2)))
     squares, laplacians = view.observables.get("gradient_squared"), view.observables.get("laplacian")
@@ -114,7 +114,7 @@ def _total_energy(views: Mapping[str, View], looks: Mapping[str, dict[str, Any]]
         parts = [seen[key] for key in ("energy_potential", "energy_conformational", "energy_external") if key in seen]
         if not parts:
             return None
-        # Scaling lowers the kinetic energy, so the unscaled value is shown.
+        # Scaling lowers the kinetic energy by a known factor, which is divided out.
         energy = seen["kinetic_energy"] / view.case.scaling.target_factor() + sum(parts)
         axes.plot(view.time_scale.factor * view.times, energy, label=name, **looks[name])
     first = next(iter(views.values()))
@@ -125,7 +125,7 @@ def _total_energy(views: Mapping[str, View], looks: Mapping[str, dict[str, Any]]
 
 
 def _phase(views: Mapping[str, View], looks: Mapping[str, dict[str, Any]]) -> Figure | None:
-    # A changing target has a separate curve for each value, and noise fills the plane.
+    # Portraits need a constant target, because each target has its own curve, and no noise, which would fill the plane.
     aims = {name: thermal.target(view) for name, view in views.items()}
     steady = {name: views[name] for name, aim in aims.items() if aim is not None and np.ptp(aim) == 0.0}
     phases = {name: found for name, view in steady.items() if (found := thermal.phase(view)) is not None}
@@ -168,7 +168,8 @@ class Gain(NamedTuple):
 
 
 def _gains(done: Compared, views: Mapping[str, View]) -> list[Gain]:
-    """Runs by Q and kd, if they differ only in these and there are more than two; otherwise none."""
+    """Return Q and kd of each run, if there are more than two runs and they differ only in Q and kd; otherwise
+    nothing."""
     found = []
     for name, view in views.items():
         table = thermal.thermostat_of(view).table(view.model, 0)

@@ -1,4 +1,4 @@
-"""Timing of runs: whole runs from their first step to their end, and short runs for estimates of a cost."""
+"""Timing of runs: whole runs from their first step to their end, and short runs from which a cost is estimated."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from articulon.simulation.run_request import Progress, Silent
 from articulon.simulation.summary import read_summary
 
 PATIENCE = 60.0
-"""Maximum expected wall time of an unscaled explicit run that is made without request [s]."""
+"""Longest expected wall time of an unscaled explicit run that is added without request [s]."""
 SAMPLE = 4e4
-"""Length of the run for an estimate, in steps of a fixed-step rule or in fastest relaxation times."""
+"""Length of a run from which a cost is estimated, in steps of an integrator with fixed steps, or in fastest relaxation
+times."""
 PART = 0.1
-"""Fraction of a run that is shorter than this, used for the estimate."""
+"""Fraction of the run used for the estimate if the run is shorter than ``SAMPLE``."""
 
 
 class Stopwatch:
-    """Forwards the progress of a run, and measures it from its first step to its end."""
+    """Measures the wall time of a run from its first step to its end, and forwards its progress messages."""
 
     def __init__(self, inner: Progress) -> None:
         self._inner = inner
@@ -55,8 +56,8 @@ class Stopwatch:
 
 
 def _unit(entry: Entry) -> float:
-    """Step of a fixed-step rule [time], or the fastest relaxation time of the scaled system; infinite if there is
-    neither."""
+    """Return the step of an integrator with fixed steps [time], otherwise the fastest relaxation time of the scaled
+    system; infinite without drag."""
     case = entry.case
     step = getattr(case.integrator, "step", None)
     return float(step or fastest_relaxation(case.build_model()) / case.scaling.least_factor())
@@ -65,14 +66,15 @@ def _unit(entry: Entry) -> float:
 def run_short(entry: Entry, steps: float) -> tuple[dict[str, Any], float]:
     """Make a short run of an entry to load its code; return its summary, and the wall time of its steps [s].
 
-    ``steps`` is its length in steps of a fixed-step rule, or in fastest relaxation times of the scaled system.
+    ``steps`` is its length, in steps of an integrator with fixed steps, or in fastest relaxation times of the scaled
+    system.
     """
     case, unit = entry.case, _unit(entry)
     duration = float(case.run.duration)
     # Without drag the length of a step is unknown; a hundredth of the run is used instead.
     length = steps * unit if math.isfinite(unit) else duration / 100.0
     if isinstance(case.integrator, FrictionImplicit) or length < duration:
-        # It ends with the whole run: beyond that the model may be invalid, and steps may diverge.
+        # It is not longer than the whole run, after which the model may be invalid and steps may diverge.
         case = case.with_overrides({"run.duration": length, "run.frames": 1})
     watch = Stopwatch(Silent())
     with tempfile.TemporaryDirectory() as scratch:
@@ -81,12 +83,13 @@ def run_short(entry: Entry, steps: float) -> tuple[dict[str, Any], float]:
 
 
 def estimated(entry: Entry, simulated_time: float) -> tuple[float, float]:
-    """Wall time of a run for a simulated time [s], and the simulated time of the run that the estimate is based on.
+    """Estimate the wall time of a run for a simulated time [s]; return it, and the simulated time of the run on which
+    the estimate is based.
 
-    It is computed from the difference of two runs, so that one-time costs are not extrapolated.
+    The estimate uses the difference of two runs, so that one-time costs are not extrapolated.
     """
     run_short(entry, 8.0)
-    # For a run that is shorter than the sample, a fraction is enough.
+    # For a run that is shorter than the sample, a fraction of the run is enough.
     whole = simulated_time / _unit(entry)
     sample = SAMPLE if whole > SAMPLE or whole == 0.0 else PART * whole
     (first, first_wall), (second, second_wall) = (run_short(entry, sample * part) for part in (0.2, 1.0))

@@ -1,4 +1,4 @@
-"""The runs of a comparison that can be trusted, and the cheapest of these, in words."""
+"""Sentences on which runs of a comparison can be trusted, and which of these is the cheapest."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from articulon.report.readable_numbers import number, percent, suited, wall_time
 from articulon.report.verdict_words import verdict_words
 
 UNSCALED = "unscaled"
-"""Replaces the verdict of a run without scaled forces, which needs none."""
+"""Text that replaces the verdict for a run without scaled forces, which needs no verdict."""
 
 
 class RunVerdict(NamedTuple):
@@ -25,7 +25,7 @@ class RunVerdict(NamedTuple):
 
 
 def run_verdicts(done: Compared) -> list[RunVerdict]:
-    """Verdicts of all finished runs if any of them is scaled; otherwise empty."""
+    """Return the verdicts of all finished runs; empty if none of them is scaled."""
     ended = [row for row in done.rows if row["name"] in done.views]
     if all(row["scaling"]["policy"] == "none" for row in ended):
         return []
@@ -58,9 +58,9 @@ def _cost(row: Mapping[str, Any]) -> str:
 
 
 def which_to_trust(done: Compared) -> str:
-    """Recommendation of one of the unscaled or trusted runs: the one with the lowest cost per simulated time.
+    """Return a sentence that recommends the unscaled or trusted run with the lowest cost per simulated time.
 
-    Empty if nothing is scaled.
+    The sentence is empty if nothing is scaled.
     """
     said = run_verdicts(done)
     if not said:

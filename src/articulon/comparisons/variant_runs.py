@@ -1,4 +1,4 @@
-"""The runs of a comparison, and their common noise path."""
+"""Selection of the runs of a comparison, and of windows with which they share one noise path."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from articulon.time_scales.noise_windows import frame_interval
 ITSELF = "case"
 """Name of the given case among its variants."""
 WITHOUT_PHYSICS = ("scaling", "integrator", "adaptive")
-"""Sections that change how a run is made, but not what it should show; their runs share one reference."""
+"""Sections of a case that change how a run is computed, but not its physics. Runs that differ only in them share one
+reference."""
 HOLDING = ("friction-implicit", "overdamped")
-"""Rules that hold the noise for a step, and do not resolve the fastest relaxation."""
+"""Integrators that hold the noise constant for a step, and need not resolve the fastest relaxation."""
 FINER = 16
-"""Largest factor by which an unrequested unscaled explicit run may refine the noise windows; otherwise it does not
-share the noise path, because every other run must draw all windows."""
+"""Largest factor by which an unscaled explicit run that was not requested may refine the noise windows. Above it, this
+run does not share the noise path, because all other runs would have to draw the noise of all windows."""
 
 
 @dataclass(frozen=True)
@@ -38,21 +39,21 @@ class Entry:
     case: Case
     """Case that is run."""
     group: int
-    """Number of the group; entries of one group have the same physics and one reference."""
+    """Number of the group. The entries of a group have the same physics and the same reference."""
     is_reference: bool = False
-    """Whether the others of its group are measured relative to it."""
+    """Whether this run is the reference of its group."""
     optional: bool = False
-    """Whether it is left out if it would take long, because it was not requested."""
+    """Whether the run was not requested and is left out if it would take long."""
     variant: str = ""
-    """Name of the variant in the case, if it is one."""
+    """Name of the variant in the case; empty if the run is not a variant."""
     suffix: str = ""
-    """For a reference, the part of its name that distinguishes its group, such as ``"-seed=2"``."""
+    """Part of the name of a reference that distinguishes its group, such as ``"-seed=2"``."""
     named: bool = False
-    """Whether the case names it as its reference."""
+    """Whether the case names this run as the reference."""
     stands_in: bool = False
-    """Whether it is a scaled, unrequested run that only serves as the reference."""
+    """Whether the run is scaled, was not requested, and only serves as the reference."""
     without: str = ""
-    """For a scaled reference, the reason why no unscaled run replaces it."""
+    """Reason why no unscaled run replaces a scaled reference."""
 
     @property
     def unscaled(self) -> bool:
@@ -61,35 +62,37 @@ class Entry:
 
     @property
     def adaptive(self) -> bool:
-        """Whether joints or modes lock and release, so that it is measured relative to a run with everything active."""
+        """Whether joints or modes lock and release; the run is then compared with a run that has everything active."""
         return adapts(self.case)
 
     @property
     def rule(self) -> str:
-        """Name of the rule."""
+        """Name of the integrator."""
         return str(self.case.integrator.rule)
 
     @property
     def explicit(self) -> bool:
-        """Whether the rule resolves the fastest relaxation."""
+        """Whether the integrator must resolve the fastest relaxation."""
         return self.rule not in HOLDING
 
     @property
     def implicit(self) -> bool:
-        """Whether the rule treats the friction implicitly."""
+        """Whether the integrator treats friction implicitly."""
         return isinstance(self.case.integrator, FrictionImplicit)
 
 
 def entries(case: Case, against: Sequence[str] | None, vary: Mapping[str, Sequence[Any]] | None) -> list[Entry]:
-    """Runs of a comparison, in each group the reference first.
+    """Select the runs of a comparison. In each group the reference comes first.
 
-    Without ``vary`` they are the case itself and its variants: those of ``against``, otherwise those that the case
-    names for comparison. With ``vary`` they are the case with every combination of the values, and the variants of
-    ``against``. If no variants are requested, an unscaled explicit one is added to show the savings of the others,
-    unless values of a case that is itself unscaled and explicit are requested. The reference is the one named by the
-    case, unless others are requested. Otherwise it is the case itself if it is unscaled, or the first unscaled run,
-    friction-implicit ones first, or an unscaled variant of the case with long steps. If there is none, the case itself
-    serves as the reference until :func:`with_reference` finds one.
+    Without ``vary`` the runs are the case itself and its variants: those in ``against``, or, by default, those that the
+    case names for comparison. With ``vary`` they are the case with every combination of the values, and the variants in
+    ``against``. If no variants are requested, an unscaled explicit variant is added, to show what the others save. It
+    is not added if the case itself is unscaled and explicit and ``vary`` is given.
+
+    The reference is the one that the case names, unless other variants are requested. Otherwise it is, in this order:
+    the case itself if it is unscaled; the first unscaled run, with friction-implicit runs before others; or an unscaled
+    variant of the case with long steps. If there is none, the case itself is the reference, and :func:`with_reference`
+    may replace it.
 
     Raises
     ------
@@ -118,18 +121,18 @@ def entries(case: Case, against: Sequence[str] | None, vary: Mapping[str, Sequen
 
 
 def combinations(vary: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """Every combination of the values of keys; a single empty one if nothing varies."""
+    """Return every combination of the values of the keys; a single empty combination if nothing varies."""
     return [dict(zip(vary, values, strict=True)) for values in product(*vary.values())]
 
 
 def label(values: Mapping[str, Any]) -> str:
-    """Name of a combination of values, valid for a folder: ``"a2=0.1"``."""
+    """Return a name for a combination of values that is valid as the name of a folder, such as ``"a2=0.1"``."""
     words = [f"{parts(key)[-1]}={value}" for key, value in values.items()]
     return re.sub(r"[^A-Za-z0-9._=+-]+", "_", "-".join(words)).strip("_")
 
 
 def _compared(case: Case) -> list[str]:
-    """Variants that a case names for comparison, and its reference."""
+    """Return the variants that a case names for comparison, including its reference."""
     named = list(case.comparison.variants or case.variants)
     reference = case.comparison.reference
     if reference is not None and reference not in named:
@@ -138,7 +141,8 @@ def _compared(case: Case) -> list[str]:
 
 
 def _unscaled_explicit(case: Case, names: Sequence[str]) -> list[str]:
-    """First unscaled explicit variant with the case's physics, besides those with the given names, if there is any."""
+    """Return the name of the first unscaled explicit variant with the physics of the case, in a list that is empty if
+    there is none. Variants in ``names`` are skipped."""
     others = {name: case.variant(name) for name in case.variants if name not in names}
     return [
         name
@@ -150,13 +154,13 @@ def _unscaled_explicit(case: Case, names: Sequence[str]) -> list[str]:
 def _first(
     case: Case, group: int, suffix: str, names: Sequence[str], asked: bool, rivals: Sequence[str]
 ) -> list[Entry]:
-    """Variants of a group, with its reference first and unrequested baselines last."""
+    """Return the variants of a group, with the reference first and baselines that were not requested last."""
     variants, offered = ({name: case.variant(name) for name in some} for some in (names, rivals))
-    # A requested run serves as the reference; otherwise the case itself does.
+    # A requested run is the reference if possible; otherwise it is the case itself.
     itself = [ITSELF] if not case.scaling.scales and not adapts(case) else []
     reference, named = case.comparison.reference, True
     if reference is None or (asked and reference not in names):
-        # A run that may take long is not made as a reference without request.
+        # A run that may take long is not added as a reference without request.
         among = _unscaled(variants)
         kept = {} if reference is None else {reference: case.variant(reference)}
         alike = {n: v for n in case.variants if not other_physics(v := case.variant(n), case)[0]}
@@ -174,23 +178,23 @@ def _first(
 
 
 def _unscaled(variants: Mapping[str, Case], long_steps: bool = False) -> list[str]:
-    """Names of the unscaled variants with everything active, friction-implicit ones first and overdamped ones last;
-    with ``long_steps`` only those that do not resolve the fastest relaxation."""
+    """Return the names of the unscaled variants with everything active, friction-implicit ones first and overdamped
+    ones last. With ``long_steps``, only variants whose steps need not resolve the fastest relaxation are included."""
     found = [name for name, v in variants.items() if not v.scaling.scales and not adapts(v)]
     if long_steps:
         found = [name for name in found if variants[name].integrator.rule in HOLDING]
-    # Dynamics without inertia are themselves an approximation.
+    # Overdamped dynamics comes last, because leaving out inertia is an approximation.
     order = {"friction-implicit": 0, "overdamped": 2}
     return sorted(found, key=lambda name: order.get(variants[name].integrator.rule, 1))
 
 
 def adapts(case: Case) -> bool:
-    """Whether the resolution changes."""
+    """Return whether the resolution of a case changes: whether joints or modes lock and release."""
     return case.adaptive is not None and case.adaptive.on
 
 
 def _distinct(found: Iterable[Entry]) -> list[Entry]:
-    """Entries without duplicate runs, where only unscaled explicit ones are optional."""
+    """Remove duplicate runs from the entries; only unscaled explicit runs stay optional."""
     seen: dict[str, Entry] = {}
     names: dict[str, int] = {}
     for entry in found:
@@ -200,7 +204,7 @@ def _distinct(found: Iterable[Entry]) -> list[Entry]:
         if before is None:
             seen[digest] = replace(entry, optional=optional)
             continue
-        # The case itself is named by its values if they are among those requested.
+        # If the values of the case itself are among those requested, the run is named after them.
         named = replace(before, name=entry.name, stands_in=False) if before.stands_in else before
         seen[digest] = replace(named, optional=before.optional and optional)
     result = []
@@ -211,8 +215,8 @@ def _distinct(found: Iterable[Entry]) -> list[Entry]:
 
 
 def unscaled_rival(chosen: Sequence[Entry], group: int, kind: str) -> Entry | None:
-    """Unscaled run of a group by an explicit rule, or by the named rule; runs with everything active and the reference
-    come first."""
+    """Return an unscaled run of a group by an explicit integrator, or by the integrator ``kind``. Runs with everything
+    active, and the reference, are preferred."""
     found = [
         e for e in chosen if e.group == group and e.unscaled and (e.explicit if kind == "explicit" else e.rule == kind)
     ]
@@ -221,12 +225,12 @@ def unscaled_rival(chosen: Sequence[Entry], group: int, kind: str) -> Entry | No
 
 
 def on_one_noise_path(found: Sequence[Entry]) -> list[Entry]:
-    """Entries with noise windows such that those of each group follow one noise path.
+    """Set the noise windows of the entries such that all runs of a group follow the same noise path.
 
-    For each entry, the number K of held windows in the time between frames is the smallest power of two for which the
-    windows are no longer than the case would hold the noise. The fine windows of the group are those of the largest K,
-    and the others hold the mean of several. A friction-implicit step is one held window. Groups without noise are
-    unchanged.
+    Each entry divides the time between frames into K windows in which noise is constant. K is the smallest power of two
+    for which the windows are not longer than those of the case alone. The largest K of a group defines its fine
+    windows; runs with a smaller K use the mean noise of several fine windows. A friction-implicit step is one window.
+    Groups without noise are unchanged.
 
     Raises
     ------
@@ -261,7 +265,8 @@ def _shared(group: Sequence[Entry]) -> list[Entry]:
 
 
 def held_windows(case: Case, interval: float) -> int:
-    """Smallest power of two of held windows in an interval that are no longer than the case would hold the noise."""
+    """Return the number of windows into which an interval is divided to hold noise constant: the smallest power of two
+    for which the windows are not longer than those of the case alone."""
     model = case.build_model()
     force = brownian_of(model)
     integrator: Any = case.integrator

@@ -1,5 +1,5 @@
 """Conformations of the atoms of a run: torsions, shape, contacts, secondary structure, clusters.
 
-These are functions of arrays, shared by summaries, analyses and reports. Lengths are in nm, times in ps, angles in
-radians: the units of molecules.
+The functions take arrays, and summaries, analyses and reports share them. Lengths are in nm, times in ps and angles in
+radians.
 """

@@ -22,7 +22,7 @@ from articulon.model import Model
 from articulon.model.atoms import Atoms
 
 FRAMES = 500
-"""Maximum number of frames used by a summary and a report; more frames would differ little from each other."""
+"""Maximum number of frames used by a summary and a report; additional frames would add little information."""
 NUMBERS = 60_000_000
 """Maximum number of atom coordinates held in memory."""
 PAIRED = 250
@@ -46,9 +46,9 @@ class Conformations:
     first
         First frame to use.
     most
-        Maximum number of frames to use, evenly from the first to the last; None for all that fit into memory.
+        Maximum number of frames to use, evenly spaced from the first to the last; None for all that fit into memory.
     volumes
-        Volume of the box in all frames, with constant shape [nm³]; by default that of the model's box.
+        Volume of the box in all frames [nm³]; its shape is constant. By default the volume is that of the model's box.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Conformations:
         self.model = model
         chosen = solute(model.atoms)
         self.atoms: Atoms = chosen_atoms(model.atoms, chosen)
-        """Atoms of the molecules, with separate numbers of residues and bonds."""
+        """Atoms of the molecules; residues and bonds are renumbered."""
         fitting = max(2, NUMBERS // max(1, 3 * len(self.atoms)))
         self.frames = some_frames(len(times), first, min(fitting, most or fitting))
         """Numbers of the frames used, shape (frames used,)."""
@@ -149,7 +149,7 @@ class Conformations:
 
     @cached_property
     def native_contacts(self) -> NativeContacts | None:
-        """Contacts of the reference that are formed; None without any."""
+        """Fraction of the contacts of the reference that are formed; None if the reference has no contacts."""
         return native_contacts(self.atoms, self.reference, self.times, self.positions)
 
     @cached_property
@@ -174,11 +174,11 @@ class Conformations:
         return pairwise_deviations(self.positions[some][:, alignment_atoms(self.atoms)])
 
     def upon(self, target: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """Positions (frames, atoms, 3) superposed on a structure (atoms, 3) by the backbone."""
+        """Return positions (frames, atoms, 3) superposed on a structure (atoms, 3) by the backbone."""
         return superposed(positions, target, alignment_atoms(self.atoms))
 
 
 def some_frames(frames: int, first: int, most: int) -> np.ndarray:
-    """Numbers of at most ``most`` frames, evenly from the first to the last."""
+    """Return the numbers of at most ``most`` frames, evenly spaced from the first to the last."""
     there = max(0, frames - first)
     return first + np.unique(np.linspace(0, max(0, there - 1), min(most, there)).round().astype(np.int64))

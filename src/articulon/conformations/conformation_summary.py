@@ -1,4 +1,4 @@
-"""Figures of a molecular run for its summary."""
+"""Results of a molecular run for its summary."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from articulon.fidelity.settling import SETTLED
 from articulon.model import Model
 
 FEW = 10.0
-"""Number of independent samples below which a mean and its error say little."""
+"""Number of independent samples below which a mean and its error are unreliable."""
 SAMPLED = 100
 """Maximum number of frames analysed for secondary structure and hydrogen bonds, which take milliseconds each."""
 INSTALL = "needs MDAnalysis: pip install 'articulon[analysis]'"
@@ -23,7 +23,7 @@ INSTALL = "needs MDAnalysis: pip install 'articulon[analysis]'"
 def molecular_figures(
     model: Model, q: np.ndarray, observables: Mapping[str, np.ndarray], degrees_of_freedom: int
 ) -> dict[str, Any] | None:
-    """Figures of the molecules of a run; None for a model without atoms.
+    """Compute the entries of the summary on the molecules of a run; None for a model without atoms.
 
     Means are over the last three quarters of the frames, with standard errors from the correlation time of each
     quantity.
@@ -75,12 +75,12 @@ def molecular_figures(
 
 
 def warning_of_few_samples(slowest: Mapping[str, Any] | None) -> str:
-    """Sentence for means of a run with too few independent samples of its slowest torsion; empty if there are enough.
+    """Return a warning that a run has too few independent samples of its slowest torsion; empty if there are enough.
 
     Parameters
     ----------
     slowest
-        The slowest torsion, with its ``name`` and ``effective_samples``; None if none moves.
+        The slowest torsion, with its ``name`` and ``effective_samples``; None if no torsion moves.
     """
     if slowest is None or not slowest["effective_samples"] < FEW:
         return ""

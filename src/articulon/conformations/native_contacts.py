@@ -10,7 +10,7 @@ from articulon.model.atoms import Atoms
 CUTOFF = 0.45
 """Largest distance of heavy atoms in contact in the reference structure [nm]."""
 APART = 3
-"""Residues of a contact within one chain must be more than this many positions apart."""
+"""Distance along a chain, in residues; residues of one chain form a contact only if they are further apart."""
 STEEPNESS, SLACK = 50.0, 1.8
 """Parameters β [1/nm] and λ of Best, Hummer and Eaton (2013)."""
 
@@ -50,8 +50,8 @@ def native_pairs(atoms: Atoms, reference: np.ndarray) -> np.ndarray:
 def native_contacts(
     atoms: Atoms, reference: np.ndarray, times: np.ndarray, positions: np.ndarray
 ) -> NativeContacts | None:
-    """Fraction Q over time for a reference structure (atoms, 3), in which unknown positions are NaN; None for a
-    structure without contacts."""
+    """Return the fraction Q over time for a reference structure (atoms, 3), in which unknown positions are NaN; None
+    for a structure without contacts."""
     pairs = native_pairs(atoms, reference)
     if not len(pairs):
         return None

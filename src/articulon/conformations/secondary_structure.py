@@ -10,9 +10,11 @@ from articulon.model.atoms import Atoms
 LETTERS = "-HE"
 """Letters for loop, helix and strand, in the order of MDAnalysis."""
 SPACER = 6
-"""Number of dummy residues between chains: more than the widest turn of DSSP, so that no helix or ladder spans it."""
+"""Number of dummy residues between chains. It exceeds the widest turn of DSSP, so that no helix or ladder spans two
+chains."""
 FAR = 50.0
-"""Distance of the dummy residues from all atoms [Å], beyond any hydrogen bond. They have no hydrogens to donate."""
+"""Distance of the dummy residues from all atoms [Å], which is longer than any hydrogen bond. Dummy residues have no
+hydrogens to donate."""
 MOST = 3000
 """Maximum number of residues: the memory of MDAnalysis's DSSP grows with their square."""
 
@@ -47,9 +49,9 @@ def secondary_structure(
     """Secondary structure at positions (frames, atoms, 3) [nm]; None without a residue that has N, CA, C and O, and for
     more than :data:`MOST` residues.
 
-    Hydrogen bonds between backbones and the patterns they make are those of Kabsch and Sander (Biopolymers 22, 2577,
-    1983) in three classes, by ``MDAnalysis.analysis.dssp``; amide hydrogens are those of the model. Chains are
-    separated.
+    ``MDAnalysis.analysis.dssp`` finds hydrogen bonds between backbones and their patterns as defined by Kabsch and
+    Sander (Biopolymers 22, 2577, 1983), in three classes. Amide hydrogens are those of the model. Chains are kept
+    separate.
 
     Raises
     ------

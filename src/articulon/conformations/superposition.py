@@ -6,10 +6,10 @@ import numpy as np
 def superposed(
     moving: np.ndarray, target: np.ndarray, chosen: np.ndarray, weights: np.ndarray | None = None
 ) -> np.ndarray:
-    """Structures moved as rigid bodies so that some of their atoms are as close as possible to those of a target.
+    """Move structures as rigid bodies so that the chosen atoms are as close as possible to those of a target.
 
-    The rotation comes from the singular value decomposition of their correlation matrix (Kabsch, Acta Cryst. A 34, 827,
-    1978); it is never a reflection.
+    The rotation follows from the singular value decomposition of the correlation matrix of the two structures (Kabsch,
+    Acta Cryst. A 34, 827, 1978). It is never a reflection.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def root_mean_square_deviation(
 ) -> np.ndarray:
     """Root mean square deviation √⟨|x − x₀|²⟩ of some atoms after superposition [length], shape (frames,).
 
-    ``chosen`` atoms are superposed; the ``measured`` ones are by default the same.
+    The ``chosen`` atoms are superposed, and the deviation is that of the ``measured`` atoms, by default the same.
     """
     atoms = chosen if measured is None else measured
     away = superposed(moving, target, chosen)[:, atoms] - target[atoms]

@@ -19,18 +19,18 @@ from articulon.thermostats.base import BaseThermostat
 from articulon.thermostats.langevin import Langevin
 
 COPIES = 8
-"""Minimum number of copies of a state in memory."""
+"""Number of copies of all states that must fit into memory."""
 
 
 def states_of(model: Model, Q: Any, U: Any, unit: bool = True, seeds: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return coordinates (N, nq) and speeds (N, nu) of many states; None means zero. A single state is repeated for
-    each of several ``seeds``.
+    """Return the validated coordinates (N, nq) and speeds (N, nu) of many states. None means zero. A single state is
+    copied for each of several ``seeds``.
 
     Raises
     ------
     ModelError
-        For non-finite values and for Euler parameters that are not a rotation: all zero or, if ``unit`` requires it,
-        not of norm 1; the message names the row.
+        For non-finite values, and for Euler parameters that are all zero or, if ``unit`` is True, not of norm 1. The
+        message names the row.
     """
     found = rows_of(("Q", Q, (model.nq,)), ("U", U, (model.nu,)))
     if not found.states:
@@ -52,7 +52,7 @@ def states_of(model: Model, Q: Any, U: Any, unit: bool = True, seeds: Any = None
 
 
 def standing_factors(scaling: Any, where: str) -> np.ndarray:
-    """Return the channel factors (8,) of a policy with constant factors; raise ModelError for any other policy."""
+    """Return the channel factors (8,) of a policy with constant factors; raises ModelError for any other policy."""
     policy = NoScaling() if scaling is None else scaling
     if not isinstance(policy, ScalingPolicy):
         raise ModelError(f"{where}: scaling: expected a policy of articulon.scaling, got {type(scaling).__name__}")
@@ -67,7 +67,7 @@ def standing_factors(scaling: Any, where: str) -> np.ndarray:
 
 
 def time_above_zero(model: Model, given: float | str, where: str) -> float:
-    """Return a time above zero [time], given as a number or a quantity such as ``"4 fs"``; raise ModelError for
+    """Return a positive time [time], given as a number or as a quantity such as ``"4 fs"``; raises ModelError for
     anything else."""
     try:
         time = float(model.units.value(given, "time", where))
@@ -79,9 +79,11 @@ def time_above_zero(model: Model, given: float | str, where: str) -> float:
 
 
 def held_window(model: Model, scaling: ScalingPolicy | None, held: float | str | None, where: str) -> float:
-    """Return the time for which noise is held [time]. It is the given time, or else ``window`` times ``average`` of the
-    Brownian forces, or else a quarter of the fastest relaxation time, divided by the policy's drag factor. Without
-    Brownian forces it is 1."""
+    """Return the time for which noise is held constant [time].
+
+    It is the given time; otherwise ``window`` times ``average`` of the Brownian forces; otherwise a quarter of the
+    fastest relaxation time, divided by the drag factor of the policy. Without Brownian forces it is 1.
+    """
     force = brownian_of(model)
     if held is not None:
         return time_above_zero(model, held, f"{where}: held")
@@ -93,8 +95,8 @@ def held_window(model: Model, scaling: ScalingPolicy | None, held: float | str |
 
 
 def seeds_of(seeds: Any, states: int, where: str, needed: bool) -> np.ndarray:
-    """Return the seed of each state (states,), or zeros if none is needed; raise ModelError for an invalid seed, naming
-    the state."""
+    """Return the seed of each state, shape (states,), with zeros if no seeds are needed; raises ModelError, naming the
+    state, for an invalid seed."""
     if not needed:
         return np.zeros(states, dtype=np.int64)
     if seeds is None:
@@ -112,7 +114,7 @@ def seeds_of(seeds: Any, states: int, where: str, needed: bool) -> np.ndarray:
 
 
 def check_thermostat(model: Model, thermostat: Any, where: str) -> None:
-    """Raise ModelError for a thermostat that cannot advance several states in parallel."""
+    """Raise ModelError for a thermostat that does not support ensembles."""
     if thermostat is None:
         return
     if not isinstance(thermostat, Langevin):
@@ -135,7 +137,7 @@ def check_thermostat(model: Model, thermostat: Any, where: str) -> None:
 
 
 def check_combination(model: Model, integrator: Any, policy: ScalingPolicy | None, thermostat: Any, where: str) -> None:
-    """Raise ModelError for an incompatible combination (``integrate/compatibility.py``)."""
+    """Raise ModelError for an incompatible combination of features (``integrate/compatibility.py``)."""
     chosen = Combination(model, integrator, policy or NoScaling(), thermostat, resists=resists(model))
     try:
         check(chosen)
@@ -144,8 +146,8 @@ def check_combination(model: Model, integrator: Any, policy: ScalingPolicy | Non
 
 
 def check_windows(model: Model, step: float, held: bool, where: str) -> None:
-    """Raise ModelError if noise is to be held for a time other than one step [time], which the rule requires. ``held``
-    tells whether a time was given in addition to the model's."""
+    """Raise ModelError if noise is to be held for a time other than the step [time], for an integrator that always
+    holds it for one step. ``held`` tells whether a time was given in addition to that of the model."""
     force = brownian_of(model)
     if force is None:
         return

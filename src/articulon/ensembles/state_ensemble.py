@@ -39,9 +39,9 @@ DRIFTS = get_args(FrictionImplicit.model_fields["drift"].annotation)
 PLAN = 4096
 """Maximum number of steps taken at once."""
 PATIENCE = 0.3
-"""Target wall time of the steps taken at once, so that they can be interrupted [s]."""
+"""Target wall time of the steps taken at once [s]. Only after it can Ctrl-C interrupt them."""
 _SAME = 1e-9
-"""Relative difference of times that counts as rounding."""
+"""Relative difference of two times that counts as a rounding error."""
 
 
 class Engine(Protocol):
@@ -57,11 +57,11 @@ class Engine(Protocol):
 
     @property
     def failed(self) -> np.ndarray:
-        """Number of the step after which each state was no longer finite; 0 for finite states, shape (N,)."""
+        """Number of the step after which each state was no longer finite, or 0 if it is finite, shape (N,)."""
 
     @property
     def lost(self) -> np.ndarray:
-        """Whether a state failed because its free flight was not found, shape (N,)."""
+        """Whether each state failed because the iteration for its free flight did not converge, shape (N,)."""
 
     @property
     def taken(self) -> int:
@@ -81,19 +81,19 @@ class Ensemble:
     Parameters
     ----------
     model
-        The model: rigid bodies on joints of any kind, without loops and driven joints. Supported forces are gravity,
-        Stokes drag, Brownian forces, springs, position restraints, damping, friction and tables of forces on joints,
-        Fixman's potential, and all forces between sites except Python functions and other libraries.
+        The model, which consists of rigid bodies on joints of any kind, without loops or driven joints. Supported
+        forces are gravity, Stokes drag, Brownian forces, springs, position restraints, damping, friction and tables of
+        forces on joints, Fixman's potential, and all forces between sites except Python functions and other libraries.
     Q, U
         Coordinates (N, nq) and speeds (N, nu) at time zero; arrays without a leading axis are the same for all states.
         One state with several seeds starts once for each seed.
     seeds
-        Seed of each state's noise, (N,); required for Brownian forces and for a thermostat.
+        Seeds of the noise of each state, (N,); required for Brownian forces and for a thermostat.
     held
-        Time for which explicit steps hold Brownian forces constant [time], also as ``"2 ns"``; friction-implicit steps
-        hold them for one step, and reject other times. By default it is ``window`` times ``average`` of the Brownian
-        forces, or, if they give no window, a quarter of the fastest relaxation time, divided by the policy's drag
-        factor. Steps end on the boundaries of these windows.
+        Time for which explicit steps hold Brownian forces constant [time], also as ``"2 ns"``. Friction-implicit steps
+        hold them for one step, and reject other times. By default the time is ``window`` times ``average`` of the
+        Brownian forces, otherwise a quarter of the fastest relaxation time, divided by the drag factor of the policy.
+        Steps end at the boundaries of these windows.
     scaling
         Policy with constant factors, such as ``ar.scaling.Constant(0.01)``; none by default.
     thermostat
@@ -122,7 +122,7 @@ class Ensemble:
     """
 
     implicit: ClassVar[bool] = True
-    """Whether friction-implicit steps are supported."""
+    """Whether this kind of ensemble supports friction-implicit steps."""
 
     def __init__(
         self,
@@ -180,23 +180,24 @@ class Ensemble:
 
     @property
     def diverged(self) -> np.ndarray:
-        """Number of the step after which each state was no longer finite; 0 for finite states, (N,)."""
+        """Number of the step after which each state was no longer finite, or 0 if it is finite, (N,)."""
         return self._engine.failed
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
-        """Poses of the bodies: origins [length], (N, bodies, 3), and Euler parameters scalar first, body to world,
-        (N, bodies, 4); world frame."""
+        """Return the poses of the bodies in the world frame: origins [length], shape (N, bodies, 3), and Euler
+        parameters, scalar first, of the rotation from body to world, shape (N, bodies, 4)."""
         return body_poses(self.model, self.Q)
 
     def kinetic_energies(self) -> np.ndarray:
-        """Kinetic energy of each state [energy], (N,)."""
+        """Return the kinetic energy of each state [energy], shape (N,)."""
         found: np.ndarray = kinetic_energy(self.model, self.Q, self.U)
         return found
 
     def advance(
         self, steps: int, step_size: float | str, rule: str = "kutta-merson", drift: str = "steady"
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Take a number of steps of equal length; an explicit step ends early at the boundary of a noise window.
+        """Take a number of steps of equal length. Only explicit steps are shortened where they would cross the boundary
+        of a noise window.
 
         Parameters
         ----------
@@ -219,11 +220,11 @@ class Ensemble:
         Raises
         ------
         ModelError
-            For a rule that does not support ensembles (the message names those that do), and for one that is
-            incompatible with the thermostat, the forces, or the noise of the previous steps.
+            For a rule that does not support ensembles (the message names those that do), or one that is incompatible
+            with the thermostat, the forces, or the noise of the previous steps.
         DivergenceError
-            If a state is no longer finite; the message names the first. All others have taken all steps: see ``Q``,
-            ``U`` and ``diverged``.
+            If a state is no longer finite; the message names the first one. All other states have taken all steps; see
+            ``Q``, ``U`` and ``diverged``.
         """
         count = whole(steps, "advance: steps", least=0)
         length = time_above_zero(self.model, step_size, "advance: step_size")
@@ -237,7 +238,7 @@ class Ensemble:
             began = perf_counter()
             try:
                 self._engine.take(taken, plan)
-            finally:  # an interruption may come after the last step
+            finally:  # Ctrl-C may arrive after the last step
                 if self._engine.taken == plan.first + plan.lengths.size:
                     self.steps = self._engine.taken
                     self.time, self._window = float(plan.ends[-1]), self._next_window(plan, isinstance(taken, str))
@@ -247,8 +248,8 @@ class Ensemble:
         return self.Q, self.U
 
     def _rule(self, rule: Any, drift: Any, length: float) -> Tableau | str:
-        """Return the tableau of an explicit rule, or the drift of friction-implicit steps; check that steps of a given
-        length [time] are possible."""
+        """Return the tableau of an explicit rule, or the kind of drift of friction-implicit steps of a given length
+        [time]."""
         implicit = isinstance(rule, str) and self.implicit and rule == IMPLICIT
         if not implicit and (not isinstance(rule, str) or rule not in EXPLICIT):
             others = f", or '{IMPLICIT}'" if self.implicit else ""
@@ -280,9 +281,9 @@ class Ensemble:
         return str(drift) if implicit else EXPLICIT[rule]
 
     def _plan(self, count: int, length: float, implicit: bool) -> Steps:
-        """Return the plan of the next steps.
+        """Plan the next steps.
 
-        An explicit step ends exactly on every boundary of a window, as in ``integrate/explicit_runge_kutta.py``; a
+        An explicit step ends exactly at every boundary of a window, as in ``integrate/explicit_runge_kutta.py``. A
         friction-implicit step is one window.
         """
         lengths, windows, times = np.full(count, length), np.empty(count, dtype=np.int64), np.empty(count + 1)
@@ -298,16 +299,19 @@ class Ensemble:
         return Steps(lengths, times[:-1].copy(), times[1:].copy(), windows, self.steps)
 
     def _next_window(self, plan: Steps, implicit: bool) -> int:
-        """Return the number of the noise window after the planned steps."""
+        """Return the index of the noise window after the planned steps."""
         last = int(plan.windows[-1])
         if implicit:
             return last + 1
         return last + bool(self._held and plan.ends[-1] >= (last + 1) * self._held - _SAME * self._held)
 
     def _check(self, before: np.ndarray, first: int, ends: list[np.ndarray], length: float) -> None:
-        """Raise DivergenceError for states that have become non-finite since ``before``, or that move through half of a
-        periodic box in a step of the given length [time]. ``first`` steps had been taken at that time, and ``ends`` are
-        the end times of the steps since then."""
+        """Raise DivergenceError for a state that became non-finite, or whose bodies move through half of a periodic box
+        in a step.
+
+        ``before`` marks the states that had failed already after ``first`` steps. ``ends`` are the end times of the
+        steps since then, and ``length`` is the length of a step [time].
+        """
         failed = self.diverged
         new = np.flatnonzero((failed > 0) & (before == 0))
         if not new.size:
@@ -339,8 +343,8 @@ class Ensemble:
     def _divergence(
         self, reason: str, step: int, first: int, ends: list[np.ndarray], link: int, advice: str
     ) -> DivergenceError:
-        """Return the error for a link of a state after a step. ``ends`` are the end times of the steps after the first
-        ``first``."""
+        """Return the error for a link of a state that diverged in a step. ``ends`` are the end times of the steps after
+        the first ``first`` steps."""
         body = int(self.model.head[max(link, 0)])
         others = " All other states have taken all steps." if len(self.diverged) > 1 else ""
         return DivergenceError(

@@ -1,9 +1,11 @@
-"""The averages premise: if paths under noise diverge, compare averages with those of an unscaled run.
+"""The averages premise: if paths under noise diverge, the averages of the run are compared with those of an unscaled
+run.
 
 Under noise two unscaled runs with different steps may diverge, because small differences decide what a body does next.
-The delay of a scaled run along its path is then meaningless, and its averages are compared instead: for every motion
-the mean position, the spread about it, and the mean squared displacement in a time, which reflects rates. The interval
-of a difference follows from ten parts of the run, each compared with the same part of the unscaled run.
+The delay of a scaled run along its path is then meaningless. Three averages of every motion are compared instead: the
+mean position, the spread about it, and the mean squared displacement during a fixed time, which reflects rates. The
+confidence interval of a difference follows from ten parts of the run, each compared with the same part of the unscaled
+run.
 """
 
 import math
@@ -34,8 +36,9 @@ def averages(motion: Motion, truth: Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``relative_error`` of the worst average, relative to the range for a mean and to itself for a spread or a
-        squared displacement; the ``half_width`` of its interval; ``what`` it is; and a verdict.
+        ``relative_error`` of the worst average: the error of a mean is relative to the range of the motion, and that of
+        a spread or squared displacement to its own value; ``half_width`` of the confidence interval; ``what``, the name
+        of the average; and a verdict.
     """
     found: dict[str, Any] = {"verdict": "inconclusive", "reason": None, "since": None, "relative_error": None}
     found |= {"half_width": None, "what": None}
@@ -77,17 +80,18 @@ def averages(motion: Motion, truth: Path) -> dict[str, Any]:
 
 
 def _squares(place: np.ndarray) -> np.ndarray:
-    """Squared distances from the mean, shape (n, 1)."""
+    """Return the squared distances from the mean position, shape (n, 1)."""
     return ((place - place.mean(axis=0)) ** 2).sum(axis=1, keepdims=True)
 
 
 def _ways(place: np.ndarray, step: int) -> np.ndarray:
-    """Squared displacements in a number of frames, shape (n − step, 1)."""
+    """Return the squared displacements over ``step`` frames, shape (n − step, 1)."""
     return ((place[step:] - place[:-step]) ** 2).sum(axis=1, keepdims=True)
 
 
 def _difference(mine: np.ndarray, true: np.ndarray, size: float | None, wide: float) -> tuple[float, float]:
-    """Relative difference of two means and half width of its interval; for squares, half of both."""
+    """Return the relative difference of two means, and the half width of its confidence interval. Both are halved for
+    means of squares, to give errors of lengths."""
     parts = [
         (a.mean(axis=0), b.mean(axis=0))
         for a, b in zip(np.array_split(mine, PARTS), np.array_split(true, PARTS), strict=True)

@@ -1,9 +1,9 @@
-"""Integrate stiff equations y' = f(t, y) with real decay rates by an explicit Runge-Kutta-Chebyshev rule of order 2.
+"""An explicit Runge-Kutta-Chebyshev rule of order 2 for stiff equations y' = f(t, y) with real decay rates.
 
 A step of s stages is stable up to 2/3 s² over the largest rate of decay (Sommeijer, Shampine and Verwer, J. Comput.
 Appl. Math. 88, 315, 1997); Euler's rule is stable up to 2 over that rate. The cost of a stiff problem therefore grows
-with the square root of its stiffness, and no matrix is formed. Motion under friction without inertia is such a problem:
-its rates are forces over drag.
+with the square root of its stiffness, and no matrix is formed. Motion under friction without inertia is a problem of
+this kind: its decay rates are stiffnesses of the forces over drag coefficients.
 """
 
 import math
@@ -14,7 +14,7 @@ import numpy as np
 Rates = Callable[[float, np.ndarray], np.ndarray]
 
 DAMPING = 2.0 / 13.0
-"""Damping ε, which keeps the stability polynomial inside the unit disc."""
+"""Damping ε, which keeps the modulus of the stability polynomial below 1."""
 REACH = 2.0 / 3.0 * (1.0 - 2.0 / 15.0 * DAMPING)
 """Length of the stability interval, divided by s² − 1."""
 MOST_STAGES = 200
@@ -23,14 +23,14 @@ REFRESH = 25
 
 
 class NotFinishedError(Exception):
-    """The steps became too short, or a value is not finite."""
+    """The integration failed: steps became too short, or a value was not finite."""
 
 
 def largest_rate(
     f: Rates, t: float, y: np.ndarray, fy: np.ndarray, v: np.ndarray, scale: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Magnitude of the largest eigenvalue of ∂f/∂y with a safety margin, and its direction, by power iteration from the
-    direction v."""
+    """Return the magnitude of the largest eigenvalue of ∂f/∂y with a safety margin, and its eigenvector, by power
+    iteration that starts from the direction v."""
     size = 1e-7 * max(1e-3, float(np.linalg.norm(y / scale)))
     found = 0.0
     for k in range(40):
@@ -46,7 +46,7 @@ def largest_rate(
 
 
 def coefficients(s: int) -> tuple[np.ndarray, ...]:
-    """Coefficients (μ, ν, μ̃, γ̃, c) of a step of s stages, each indexed by stage from 0."""
+    """Return the coefficients (μ, ν, μ̃, γ̃, c) of a step of s stages. The index of each is the stage, from 0."""
     w0 = 1.0 + DAMPING / s**2
     T, dT, ddT = np.zeros(s + 1), np.zeros(s + 1), np.zeros(s + 1)
     T[0], T[1], dT[1] = 1.0, w0, 1.0
@@ -91,9 +91,10 @@ def chebyshev_steps(
     until
         End time.
     scale
-        Allowed error of a step, per variable (n,), as a function of the rates at its start.
+        Function that returns the allowed error of a step for each variable (n,), given the rates at the start of the
+        step.
     project
-        Restores the constraints of the variables after a step (unit length of Euler parameters).
+        Function that restores the constraints of the variables after a step (the unit norm of Euler parameters).
     first
         Length of the first step.
     longest

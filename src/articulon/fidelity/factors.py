@@ -1,7 +1,7 @@
 """Premises on the scaling factors: whether they preserve the motion, its clock and the temperature of the positions.
 
-If drag and driving forces have the same factor, the steady drift F/β is preserved. If their factors differ, the drift
-is wrong by their ratio, and with noise so is the temperature at which positions are sampled.
+If drag and driving forces have the same factor, the steady drift velocity F/β is preserved. If their factors differ,
+the drift velocity is wrong by their ratio. With noise, the temperature at which positions are sampled is wrong too.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _DRIVING = ("potential", "conformational", "contact", "external")
 
 
 def drift(observables: Mapping[str, np.ndarray], bounds: Bounds = MOTION) -> dict[str, Any]:
-    """Evaluate the drift premise: driving forces and drag have the same factor, so that the steady drift is right."""
+    """Evaluate the drift premise: driving forces and drag have the same factor, so that drift velocities are right."""
     time, ratios = observables["time"], speed_ratios(observables)
     if not ratios or len(time) < 2:
         reason = "there is no drag or no driving force"
@@ -38,8 +38,8 @@ def drift(observables: Mapping[str, np.ndarray], bounds: Bounds = MOTION) -> dic
 
 
 def speed_ratios(observables: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Ratio of the scaled steady drift to the true one at the frames, by driving channel: its factor over the
-    drag's."""
+    """Return the ratio of the scaled to the true drift velocity at the frames, for each driving channel. It is the
+    factor of the channel over the factor of the drag."""
     damping = observables.get("factor_damping")
     if damping is None:
         return {}
@@ -49,12 +49,12 @@ def speed_ratios(observables: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]
 def clock(
     observables: Mapping[str, np.ndarray], bath: float | None, heating: float | None, bounds: Bounds = HEAT
 ) -> dict[str, Any]:
-    """Evaluate the clock premise: the clock of the positions and their temperature, from the factors of the run.
+    """Evaluate the clock premise: scaling changes neither the rate at which positions relax nor their temperature.
 
-    With drag, the relaxation of positions is slowed or sped up by the ratio of the factors of the driving forces and
-    the drag. Noise, friction and potential together sample positions at s²/(d p) times the bath's temperature, with the
-    factors s of the noise, d of the drag and p of the potential; in the two-factor form s²/d and p are both b2. Without
-    drag, forces reduced by one factor p only slow the clock by √p.
+    Both follow from the factors of the run. With drag, the relaxation rate of positions is multiplied by the ratio of
+    the factors of driving forces and drag. Noise, friction and potential together sample positions at s²/(d p) times
+    the temperature of the bath, where s is the factor of the noise, d of the drag and p of the potential. In the
+    two-factor form, s²/d and p are both b2. Without drag, a common factor p of the forces only slows the motion by √p.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def clock(
     bath
         Temperature of the medium, if there is noise [temperature].
     heating
-        Kinetic temperature of a thermostatted system, over the factor of its potential and over the target.
+        Kinetic temperature of a thermostatted system, divided by the factor of its potential and by the target.
     bounds
         Relative errors of a temperature that count as trusted, and as suspect.
     """
@@ -94,7 +94,7 @@ def clock(
 
 
 def _mean(time: np.ndarray, values: np.ndarray) -> float:
-    """Time average of a quantity whose frame values belong to the preceding step."""
+    """Return the time average of a quantity. Its value at a frame belongs to the step that ends there."""
     if time.size < 2:
         return float(values[-1])
     return float(np.diff(time) @ values[1:] / (time[-1] - time[0]))

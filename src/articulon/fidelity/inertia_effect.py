@@ -1,4 +1,4 @@
-"""Effect of inertia on the true path of a scaled run, derived from its effect on the run: the fraction a2 of it."""
+"""Effect of inertia on the true, unscaled path. It is the fraction a2 of the effect of inertia on the scaled run."""
 
 from typing import NamedTuple
 
@@ -9,8 +9,8 @@ from articulon.fidelity.record import Record
 from articulon.integrate.drift_velocity import DriftVelocity
 
 OTHERWISE = 2.0
-"""Allowance for other speeds: the effect of inertia on the true path may be this many times that at the run's
-speeds."""
+"""Factor that allows for differences in speed between the true path and the run: the effect of inertia on the true path
+may be larger by this factor than the speeds of the run suggest."""
 STEADY = 1e-6
 """Relative difference below which factors count as equal."""
 
@@ -19,29 +19,34 @@ class Inertia(NamedTuple):
     """Effect of inertia on the true path, relative to its effect on the run."""
 
     share: np.ndarray
-    """Ratio of the two effects at the frames, shape (frames, groups)."""
+    """Effect of inertia on the true path divided by that on the run, at the frames, shape (frames, groups)."""
     besides: float
-    """Upper bound of the effect that the run does not show, relative to the range of a motion."""
+    """Upper bound of the effect on the true path that cannot be derived from the run, relative to the range of a
+    motion."""
     scaled: float
-    """Largest fraction of the displacement taken by inertia at any time of the run; 1 if its factor changes."""
+    """Largest fraction of the displacement that inertia costs at any time of the run; 1 if the scaling factor
+    changes."""
     unscaled: float
-    """Fraction of the whole displacement of the true path taken by inertia."""
+    """Fraction of the whole displacement that inertia costs on the true path."""
 
     def unknown(self, own: float) -> float:
-        """First-order uncertainty of an error from which ``own`` was subtracted as the true path's effect."""
+        """Return the first-order uncertainty of an error from which the effect ``own`` of inertia on the true path was
+        subtracted."""
         return self.scaled * own + self.besides
 
     def second(self, own: float) -> float:
-        """Second-order uncertainty, if the reference path includes inertia to first order."""
+        """Return the second-order uncertainty of an error, for a reference path that includes inertia to first
+        order."""
         return self.unscaled * (own + self.besides)
 
 
 def inertia_of(record: Record, motion: Motion, drift: DriftVelocity) -> Inertia:
     """Estimate the effect of inertia on the true path from the frames of a run.
 
-    Over a time in which the speeds change by Δu, inertia costs the displacement ζ⁻¹ M Δu, and ζ⁻¹ M Δu/a2 in the
-    run. If drag and driving forces have different factors, the run does not tell the true path's share, which is then
-    replaced by a bound: the cost of inertia along the whole path, whose speeds differ from those of the run.
+    While the speeds change by Δu, inertia costs the displacement ζ⁻¹ M Δu on the true path, and ζ⁻¹ M Δu/a2 in the run.
+    If drag and driving forces have different factors, the speeds of the run differ from those of the true path, and the
+    effect on the true path cannot be derived from the run. A bound then replaces it: the cost of inertia along the
+    whole path.
     """
     frames, groups = record.times.size, motion.groups
     a2 = record.observables["factor_damping"]
@@ -64,6 +69,6 @@ def inertia_of(record: Record, motion: Motion, drift: DriftVelocity) -> Inertia:
     if not record.uniform:
         whole = OTHERWISE * sums[0][-1][moved] / motion.reach[moved]
         return Inertia(np.zeros_like(share), float(whole.max(initial=0.0)), most, mean)
-    # If the factor changed, the share includes contributions of earlier factors that have decayed since.
+    # If the factor changed, the share still contains decaying contributions of the earlier factors.
     steady = np.ptp(a2[1:]) <= STEADY * float(a2[1:].max(initial=0.0))
     return Inertia(share, 0.0, most if steady else 1.0, mean)

@@ -1,16 +1,16 @@
-"""The lag premise: how late inertia makes a scaled run, estimated from its own frames alone.
+"""The lag premise: the delay that inertia causes in a scaled run, estimated from the frames of the run alone.
 
-Over a time in which the speeds change by Δu, inertia costs the displacement ζ⁻¹ M Δu relative to the drift velocities,
-with the mass matrix M and the drag ζ of the articulated bodies; in the run it costs ζ⁻¹ M Δu/a2, because momentum is
-force times time. The excess loss of the run over the unscaled one is (1/a2 − 1) ζ⁻¹ M Δu, with the sign of Δu: a loss
-while a force grows is recovered while it falls.
+While the speeds change by Δu, inertia costs the displacement ζ⁻¹ M Δu relative to motion at the drift velocities, with
+the mass matrix M and the drag ζ of the articulated bodies. In the scaled run it costs ζ⁻¹ M Δu/a2, because forces
+smaller by a2 take longer to change the momentum. The scaled run therefore loses (1/a2 − 1) ζ⁻¹ M Δu more than the
+unscaled one. The loss has the sign of Δu: what is lost while a force grows is recovered while it decreases.
 
-The resulting delay depends on what the forces depend on. If they depend on position alone, a late body stays late by
-the same time, and lost times accumulate: D = Σ (1/a2 − 1) ζ⁻¹ M Δu·u/|u|². If they depend on time alone, a body stays
-behind by the same distance, and displacements accumulate. The estimate is the larger of the two errors. Its uncertainty
-is at least half of it and at least the difference of the two. If inertia takes a motion's whole displacement at some
-time, or under noise, the true error may be anything up to twice the estimate. The estimate costs no force evaluation;
-an unscaled reference run is far more accurate.
+The resulting delay depends on the kind of forces. If they depend on position alone, a late body stays late by the same
+time, and lost times accumulate: D = Σ (1/a2 − 1) ζ⁻¹ M Δu·u/|u|². If they depend on time alone, a body stays behind by
+the same distance, and lost displacements accumulate. The estimate is the larger of the two errors. Its uncertainty is
+at least half of the estimate, and at least the difference of the two errors. Under noise, or if inertia costs the whole
+displacement of a motion at some time, the true error may lie anywhere between zero and twice the estimate. The estimate
+needs no force evaluation; an unscaled reference run is far more accurate.
 """
 
 from typing import Any, NamedTuple
@@ -26,14 +26,14 @@ from articulon.integrate.drift_velocity import DriftVelocity
 from articulon.model.array_rotations import matrices
 
 LEAST = 10
-"""Least number of frames after the first that resolve changes of speeds."""
+"""Minimum number of frames after the first; fewer do not resolve the changes of speeds."""
 UNRESOLVED = "no motion exceeds the resolution of the steps; lower the tolerances of the integrator, atol first"
 UNCERTAIN = 0.5
 """Minimum relative uncertainty of the estimate."""
 
 
 class Lost(NamedTuple):
-    """Displacement that inertia costs along a run, in the columns of the groups, by frame."""
+    """Displacement that inertia costs along a run, for each speed between successive frames."""
 
     unscaled: np.ndarray
     """Loss ζ⁻¹ M Δu of an unscaled run since the previous frame [length or rad], shape (frames, nu)."""
@@ -49,11 +49,11 @@ class LagAlong(NamedTuple):
     times: np.ndarray
     """Times of the frames [time], shape (frames,)."""
     rate: np.ndarray
-    """Fraction of the displacement that is lost between frames, shape (frames − 1,)."""
+    """Fraction of the displacement that is lost between successive frames, shape (frames − 1,)."""
     delay: np.ndarray
     """Delay at the frames [time], shape (frames,)."""
     error: float
-    """Resulting relative error in time."""
+    """Error in time that results from the delay, relative to the duration of the run."""
     half_width: float
     """Uncertainty of the relative error."""
 
@@ -81,7 +81,7 @@ def lost_by_inertia(record: Record) -> Lost | str:
 
 
 def lag_along(record: Record, lost: Lost) -> LagAlong | None:
-    """Lag estimate along a run; None if nothing moves."""
+    """Estimate the lag of the worst motion along a run; None if nothing moves."""
     T, times, groups = record.duration, record.times, groups_of(record.model)
     path = path_of(groups, times, record.q, record.u)
     more, interval = lost.scaled - lost.unscaled, np.diff(record.times)[:, None]
@@ -108,7 +108,8 @@ def lag_along(record: Record, lost: Lost) -> LagAlong | None:
         error = max(time_error, behind_error)
         if found is None or error > found.error:
             rate = np.linalg.norm(more[1:, part] / interval, axis=1) / np.sqrt(pace)
-            # The estimate is of first order in the lost fraction of the displacement.
+            # The estimate is of first order in the lost fraction, so its relative uncertainty is of the size of this
+            # fraction.
             least = 1.0 if record.noise is not None else max(UNCERTAIN, min(1.0, float(rate.max())))
             half = max(least * error, abs(time_error - behind_error))
             found = LagAlong(group.name, times, rate, delay, error, half)
@@ -121,8 +122,8 @@ def lag(record: Record, lost: Lost | str, along: LagAlong | None, bounds: Bounds
     Returns
     -------
     dict
-        ``predicted_delay`` [time] and ``predicted_relative_error`` of the worst motion, ``what`` it is, the
-        ``half_width`` of the error, the largest and the mean lost fraction of its displacement, and a verdict.
+        ``predicted_delay`` [time] and ``predicted_relative_error`` of the worst motion; ``what``, its name; the
+        ``half_width`` of the error; the largest and the mean fraction of its displacement that is lost; and a verdict.
     """
     found: dict[str, Any] = {"max": None, "mean": None, "predicted_delay": None, "predicted_relative_error": None}
     found |= {"relative_error": None, "half_width": None, "what": None, "since": None, "verdict": "inconclusive"}

@@ -1,9 +1,10 @@
 """Error of each motion of a run compared with a true path.
 
-The error of a group in time is E of :mod:`articulon.fidelity.paths`, averaged over a twentieth of the run so that brief
-deviations count less, or the delay at the end if it is larger; the largest average counts. The error in position is the
-largest distance at the same time, relative to the range. With noise the two paths are themselves averaged over a
-twentieth of the run, and both errors are means over it, because single times are random.
+The error in time of a group is the distance E of :mod:`articulon.fidelity.paths`. It is averaged over a twentieth of
+the run, so that brief deviations count less, and the largest average counts, or the delay at the end if that is larger.
+The error in position is the largest distance between the paths at the same time, relative to the range. With noise, the
+two paths are averaged over a twentieth of the run, and both errors are means over the run, because errors at single
+times are random.
 """
 
 from typing import NamedTuple
@@ -30,17 +31,19 @@ from articulon.integrate.integrators import Controlled
 from articulon.integrate.variables import POSITION, ROTATION
 
 PART = 0.05
-"""Fraction of a run over which errors are averaged."""
+"""Length of the running average of errors, as a fraction of the run."""
 LEAST_FRAMES = 20
 """Minimum number of frames for averaging paths under noise."""
 ROUNDING = 1e-10
-"""Rounding error of equal steps, which no tolerance bounds, relative to the largest coordinate."""
+"""Assumed error of steps of equal length, which have no tolerance: a rounding error, relative to the largest
+coordinate."""
 ARRIVAL = "arrival of "
 """Prefix of the name of the event that ends a run."""
 SEEN = 1e-3
-"""Fraction of the resolution below which a motion is rounding."""
+"""Fraction of the resolution below which a motion is considered rounding error."""
 SLACK = 3.0
-"""Ratio of position errors to the tolerance of a step; damped motion forgets most of the errors of earlier steps."""
+"""Ratio of the error of positions to the tolerance of a single step. It is small because damping removes most of the
+errors of earlier steps."""
 
 
 class Motion(NamedTuple):
@@ -49,13 +52,13 @@ class Motion(NamedTuple):
     groups: list[Group]
     """Groups of speeds that belong together."""
     path: Path
-    """Path of the run; averaged if there is noise."""
+    """Path of the run; a running average if there is noise."""
     reach: np.ndarray
     """Range of each group [length or rad], shape (groups,)."""
     error: np.ndarray
     """Uncertainty of positions due to the tolerances of the integrator [length or rad], shape (groups,)."""
     width: int
-    """Number of frames that are averaged over."""
+    """Number of frames in a running average."""
     noisy: bool
     """Whether Brownian forces act."""
 
@@ -78,23 +81,23 @@ class Wrong(NamedTuple):
     off: np.ndarray
     """Error in position at the frames, shape (frames,)."""
     own: tuple[float, float] = (0.0, 0.0)
-    """Parts subtracted from the errors in time and position because inertia affects the true path equally."""
+    """Amounts subtracted from the errors in time and in position, because inertia also affects the true path."""
 
     @property
     def arrives(self) -> bool:
-        """Whether this motion is the arrival that ends a run."""
+        """Whether this motion is the arrival that ends the run."""
         return self.what.startswith(ARRIVAL)
 
     def of(self, kind: str) -> float:
-        """Error in "time" or in "position"."""
+        """Return the error of a kind, "time" or "position"."""
         return self.time if kind == "time" else self.position
 
     def taken(self, kind: str) -> float:
-        """Part subtracted from the error in "time" or in "position"."""
+        """Return the amount subtracted from the error of a kind, "time" or "position"."""
         return self.own[0 if kind == "time" else 1]
 
     def since(self, kind: str, times: np.ndarray, bounds: Bounds, verdict: str) -> float | None:
-        """Time from which the verdict holds [time]."""
+        """Return the time from which a verdict on this motion holds [time]."""
         errors = self.errors if kind == "time" else self.off
         return bounds.broken_at(verdict, times, np.maximum.accumulate(errors), 1.0)
 
@@ -112,7 +115,8 @@ def motion_of(record: Record) -> Motion:
 
 
 def resolution(record: Record, groups: list[Group]) -> np.ndarray:
-    """Uncertainty of positions due to the tolerances that chose the steps [length or rad], shape (groups,)."""
+    """Return the uncertainty of positions that the tolerances of the integrator leave [length or rad], shape
+    (groups,)."""
     integrator, found = record.integrator, np.empty(len(groups))
     controlled = isinstance(integrator, Controlled) and getattr(integrator, "step", None) is None
     tolerances = [(float(r), float(a)) for _, r, a in integrator.tolerances()] if controlled else []
@@ -125,13 +129,13 @@ def resolution(record: Record, groups: list[Group]) -> np.ndarray:
 
 
 def unresolved(motion: Motion) -> list[str]:
-    """Names of motions that are visible but smaller than the steps resolve."""
+    """Return the names of motions that exceed rounding errors but are smaller than the integrator resolves."""
     seen = (motion.reach > SEEN * motion.error) & (motion.reach <= motion.error)
     return [group.name for group, here in zip(motion.groups, seen.tolist(), strict=True) if here]
 
 
 def compare(record: Record, motion: Motion, truth: Path, inertia: np.ndarray | None = None) -> list[Wrong]:
-    """Errors of each moving group, the worst first.
+    """Return the errors of each moving group, the worst first.
 
     Parameters
     ----------
@@ -142,9 +146,9 @@ def compare(record: Record, motion: Motion, truth: Path, inertia: np.ndarray | N
     truth
         Path of the unscaled run, at any times.
     inertia
-        Effect of inertia on the true path over its effect on the run, at the frames, shape (frames, groups), if
-        ``truth`` omits inertia; this fraction of an error is subtracted as the true path's own. None if ``truth``
-        includes it.
+        Effect of inertia on the true path divided by its effect on the run, at the frames, shape (frames, groups). It
+        is needed if ``truth`` omits inertia: this fraction of an error is subtracted, because inertia moves the true
+        path too. None if ``truth`` includes inertia.
     """
     path, groups, T = motion.path, motion.groups, record.duration
     reach = np.maximum(motion.reach, ranges(groups, truth.place))
@@ -157,7 +161,7 @@ def compare(record: Record, motion: Motion, truth: Path, inertia: np.ndarray | N
             continue
         size, known = float(scale[k]), float(motion.error[k] / scale[k])
         one = apart(path, truth, offset, group, size, T)
-        # Excursions of the true path that the run misses count as well, except those after the end of the run.
+        # Excursions of the true path that the run does not follow count as well, except those after the end of the run.
         missed = apart(path, path, -offset, group, size, T).error - between_frames[:, k] / size
         missed[path.times > path.times[-1] - max(float(one.late[-1]), 0.0)] = 0.0
         whole, off = np.maximum(np.maximum(one.error, missed) - known, 0.0), np.maximum(one.off - known, 0.0)
@@ -192,8 +196,8 @@ def compare(record: Record, motion: Motion, truth: Path, inertia: np.ndarray | N
 
 
 def unseen(groups: list[Group], times: np.ndarray, truth: Path) -> np.ndarray:
-    """Distance of a path from the cubic through its states at the frames, around each frame [length or rad], shape
-    (frames, groups)."""
+    """Return how far a path deviates, around each frame, from the cubic through its states at the frames [length or
+    rad], shape (frames, groups)."""
     clipped = np.clip(times, truth.times[0], truth.times[-1])
     frames = Path(clipped, *between(truth, clipped), truth.q)
     middle = 0.5 * (times[1:] + times[:-1])
@@ -210,17 +214,18 @@ def unseen(groups: list[Group], times: np.ndarray, truth: Path) -> np.ndarray:
 
 
 def _running(errors: np.ndarray, width: int) -> np.ndarray:
-    """Mean of errors over the last ``width`` times at each time; at the start, over the first ones."""
+    """Return the running mean of errors over the last ``width`` times. At the start it is the mean over the first
+    ``width`` times."""
     sums = np.concatenate([[0.0], np.cumsum(errors)])
     end = np.maximum(np.arange(errors.size) + 1, width)
     return (sums[end] - sums[end - width]) / width
 
 
 def arrival(record: Record, groups: list[Group], truth: Path, inertia: np.ndarray | None = None) -> Wrong | None:
-    """Delay of the event that ends the run, compared with the true path; None if neither reached it.
+    """Return the delay of the arrival that ends the run, compared with the true path; None if neither path arrives.
 
-    Parameters are those of :func:`compare`; the effect of inertia is that of the body's tree. If only one of the two
-    paths reached the event, the delay is at least the rest of the run.
+    The parameters are those of :func:`compare`; the effect of inertia is taken for the tree of the arriving body. If
+    only one of the two paths arrives, the delay is at least the rest of the run.
     """
     if record.stop is None:
         return None

@@ -1,8 +1,9 @@
-"""The true path of a run under Brownian forces: the same model, start and noise, unscaled.
+"""The true path of a run under Brownian forces: an unscaled run of the same model with the same start and noise.
 
-The noise comes from the run's own numbered windows, several of which make a step. If drag acts on every joint, the path
-is that of Brownian dynamics, by the rule ``overdamped``; otherwise that of the rule ``friction-implicit``. If single
-windows are too long for a step, the motion without inertia is integrated within each of them.
+The noise of a run is defined in numbered windows of time. A step of the path spans one or several windows. If drag acts
+on every joint, the path follows Brownian dynamics (integrator ``overdamped``); otherwise the integrator is
+``friction-implicit``. If even one window is too long for a step, the motion without inertia is integrated with several
+steps per window.
 """
 
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from articulon.model.state import EVALUATIONS, STEPS, WINDOW
 
 OVERDAMPED, FRICTION_IMPLICIT = "overdamped", "friction-implicit"
 RULES = {OVERDAMPED: BrownianDynamics, FRICTION_IMPLICIT: FrictionImplicit}
-"""Rules for paths under noise, in the order of trial."""
+"""Integrators for paths under noise, in the order in which they are tried."""
 EVALUATIONS_OF_A_STEP = {OVERDAMPED: 2, FRICTION_IMPLICIT: 1}
 
 
@@ -34,7 +35,7 @@ CHUNK = 4096
 
 
 class Steps(NamedTuple):
-    """Equal steps that are whole windows of noise and divide the time between frames."""
+    """Equal steps that consist of whole windows of noise; a whole number of them spans the time between frames."""
 
     length: float
     """Length of a step [time]."""
@@ -43,7 +44,8 @@ class Steps(NamedTuple):
 
 
 def steps_within(record: Record, longest: float) -> Steps:
-    """Longest steps of at most ``longest`` [time], or single windows if even these are longer."""
+    """Return the longest possible steps of at most ``longest`` [time]. If a window is longer, the steps are single
+    windows."""
     interval = float(record.times[1] - record.times[0])
     whole = max(1, round(interval / record.window))
     most = max(1, int(longest / record.window * (1.0 + 1e-9)))
@@ -52,25 +54,29 @@ def steps_within(record: Record, longest: float) -> Steps:
 
 
 def on_the_same_noise(record: Record, motion: Motion, rule: str, steps: Steps) -> tuple[Path, int]:
-    """Path at the frames of the run, averaged like that of the run, and the number of evaluations used.
+    """Compute a path on the noise of the run at its frames, averaged like the path of the run.
+
+    Returns the path and the number of evaluations used.
 
     Raises
     ------
     NoPathError
-        If the rule does not support the model, or its steps are too long.
+        If the integrator ``rule`` does not support the model, or the steps are too long for it.
     """
     return _path(record, motion, RULES[rule](rule=rule, step=steps.length), steps, 2**62)
 
 
 def by_its_own_rule(record: Record, motion: Motion, budget: int) -> tuple[Path, int]:
-    """Path on the same noise by the rule of the run, whose error estimate chooses its steps.
+    """Compute a path on the noise of the run by the integrator of the run, which chooses steps by its error estimate.
+
+    Returns the path and the number of evaluations used.
 
     Raises
     ------
     TooExpensiveError
         If the budget is exhausted.
     NoPathError
-        If steps become too short.
+        If the steps become too short.
     """
     return _path(record, motion, record.integrator, Steps(record.window, 1), budget)
 
@@ -105,14 +111,15 @@ def _path(record: Record, motion: Motion, integrator: Any, steps: Steps, budget:
 def within_windows(
     record: Record, motion: Motion, drift: DriftVelocity, rate: float, tolerance: float, budget: int
 ) -> Path:
-    """Path without inertia at the frames of the run, averaged like that of the run, with several steps per window.
+    """Compute a path without inertia with several steps per window of noise, at the frames of the run and averaged like
+    the path of the run.
 
     Parameters
     ----------
     record, motion
         The run and its motion.
     drift
-        Drift velocities without inertia, with noise.
+        Drift velocities of the motion without inertia, with noise.
     rate
         Largest rate of the motion [1/time].
     tolerance
@@ -149,7 +156,7 @@ def within_windows(
                 for at, found, _ in chebyshev_steps(
                     rates, t, now, (window + 1) * held, lambda _: size, drift.project, step, held, rate
                 ):
-                    # The last step is truncated and does not predict the next one.
+                    # The last step of a window is truncated, so its length does not predict the next one.
                     step = at - t if at < (window + 1) * held * (1.0 - 1e-9) else max(step, at - t)
                     t, now = at, found
             except NotFinishedError:

@@ -1,4 +1,4 @@
-"""The paired premise: a scaled run moves like the unscaled one; an unscaled reference run is made and compared."""
+"""The paired premise: a scaled run moves like the unscaled one. It is tested against an unscaled reference run."""
 
 import time
 from typing import Any
@@ -28,9 +28,10 @@ def paired(record: Record, motion: Motion, bounds: Bounds) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``relative_error`` of the worst motion and the ``half_width`` of its uncertainty; ``worst``, every motion with
-        its errors, the worst first; ``averages``, if paths diverge; ``method``; ``evaluations``, ``wall_seconds`` and
-        ``budget`` in evaluations; a verdict, None if no path was found, and the reason.
+        ``relative_error`` of the worst motion and its uncertainty ``half_width``; ``worst``, the motions with their
+        errors, the worst first; ``averages``, if paths diverge; ``method`` of the reference path; its ``evaluations``,
+        ``wall_seconds`` and ``budget`` (in evaluations); a verdict, which is None if no reference path was found, and
+        the reason for it.
     """
     began = time.perf_counter()
     found: dict[str, Any] = {"verdict": None, "reason": None, "since": None, "relative_error": None}

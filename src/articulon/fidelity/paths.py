@@ -1,16 +1,16 @@
 """Paths of all motions, and the distance between two paths.
 
-A path belongs to one *group* of speeds: the translation of a free body, the rotation of a body or of a spherical joint,
-the angle of a hinge, a slide, the modes of a flexible body. Two paths of a group are compared as graphs of position
-over time, each axis in its own unit, for a run of duration T whose group moves over a range R. At a time t the error of
-the path x compared with the true path y is
+Speeds form *groups*: the translation of a free body, the rotation of a body or of a spherical joint, the angle of a
+hinge, the displacement of a slider, the modes of a flexible body. Two paths of a group are compared as graphs of
+position over time. Times are relative to the duration T of the run, and positions to the range R over which the group
+moves. At a time t the error of the path x compared with the true path y is
 
     E(t) = min over t' of |t − t'|/T + |x(t) − y(t')|/R,
 
-the smallest shift in time and position that puts the point on the true graph. In steady motion a shift in time and one
-in position are equivalent. If a body is fast, a small delay is a large distance, and E is the delay. If it is slow or
-at rest, a long delay is meaningless, and E is the distance. There is no division by a speed, so rest and turning points
-need no special case.
+the smallest shift in time and position that moves the point onto the true graph. In steady motion, a shift in time is
+equivalent to a shift in position. If a body is fast, a small delay is a large distance, and E measures the delay. If it
+is slow or at rest, its delay has no meaning, and E measures the distance. No speed is a divisor, so rest and turning
+points need no special treatment.
 """
 
 from typing import NamedTuple
@@ -23,13 +23,14 @@ from articulon.model.array_rotations import matrices, quaternion_product, rotati
 from articulon.model.joints import BY_KIND, PRISMATIC, REVOLUTE
 
 BETWEEN = 8
-"""Number of pieces into which the true path between two times is divided."""
+"""Number of pieces into which the true path between two successive times is divided."""
 BEYOND = 0.2
-"""Extrapolation of the true path at its last speed, as a fraction of the run, to detect a run that is early."""
+"""Time by which the true path is extrapolated at its last speed, as a fraction of the run. A run that is early is
+compared with this extension."""
 
 
 class Group(NamedTuple):
-    """Speeds that belong together."""
+    """Speeds of one motion, such as the translation of a body."""
 
     name: str
     """Body and motion in words, such as "arm: rotation about its hinge"."""
@@ -46,7 +47,7 @@ class Group(NamedTuple):
 
 
 def groups_of(model: Model) -> list[Group]:
-    """The groups of a model, in the order of its speeds."""
+    """Return the groups of a model, in the order of its speeds."""
     forest, found = model.forest, []
     for i, kind in enumerate(forest.kind.tolist()):
         joint, name = BY_KIND[kind], model.names[int(model.head[i])]
@@ -69,13 +70,13 @@ def groups_of(model: Model) -> list[Group]:
 
 
 class Path(NamedTuple):
-    """Displacement of all motions over time, in the columns of the groups."""
+    """Displacement of all motions over time; each group has its own columns."""
 
     times: np.ndarray
     """Times [time], shape (n,)."""
     place: np.ndarray
-    """Displacement since the first time; for rotations the sum of the rotation vectors in the joint frame [length or
-    rad], shape (n, columns)."""
+    """Displacement since the first time [length or rad], shape (n, columns); for rotations it is the sum of the
+    rotation vectors in the joint frame."""
     velocity: np.ndarray
     """Rate of the displacement, shape (n, columns)."""
     q: np.ndarray
@@ -83,7 +84,7 @@ class Path(NamedTuple):
 
 
 def path_of(groups: list[Group], times: np.ndarray, q: np.ndarray, u: np.ndarray) -> Path:
-    """Path of a run through states at given times, with a column for each speed.
+    """Return the path through states of a run at given times, with a column for each speed.
 
     Parameters
     ----------
@@ -108,8 +109,11 @@ def path_of(groups: list[Group], times: np.ndarray, q: np.ndarray, u: np.ndarray
 
 
 def rough_groups(groups: list[Group]) -> list[Group]:
-    """Groups of paths under noise, numbered by columns: a rotation has the nine components of the body's axes. Sums of
-    rotation vectors depend on their order, and many small rotations back and forth would accumulate."""
+    """Return the groups of paths under noise; their indices are columns of the path.
+
+    A rotation has nine columns, the components of the body's axes. Sums of rotation vectors would not work: they depend
+    on the order of the rotations, and many small rotations back and forth would accumulate.
+    """
     found, column = [], 0
     for group in groups:
         wide = 9 if group.turns else group.end - group.start
@@ -119,12 +123,12 @@ def rough_groups(groups: list[Group]) -> list[Group]:
 
 
 def rough_path(groups: list[Group], times: np.ndarray, q: np.ndarray, width: int) -> Path:
-    """Path of a run under noise, averaged over ``width`` times, at the centres of the averages; its groups are those of
-    :func:`rough_groups`."""
+    """Return the path of a run under noise as a running average over ``width`` times, at the central time of each
+    average. Its groups are those of :func:`rough_groups`."""
     place = np.empty((times.size, groups[-1].end))
     for group in groups:
         a, b, k = group.start, group.end, group.coordinate
-        # A rotation of the axes by a small angle changes their components by √2 times the angle in total.
+        # A small rotation changes the nine components of the axes by √2 times the angle (root of the sum of squares).
         place[:, a:b] = matrices(q[:, k : k + 4]).reshape(-1, 9) / np.sqrt(2.0) if group.turns else q[:, k : k + b - a]
     place, times = _running_mean(place - place[0], width), _running_mean(times, width)
     return Path(times, place, np.asarray(np.gradient(place, times, axis=0)), q[:0])
@@ -136,7 +140,7 @@ def _running_mean(values: np.ndarray, width: int) -> np.ndarray:
 
 
 def unwrapped(vectors: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Rotation vectors (n, 3) plus the whole turns about their axes that bring them closest to ``expected``."""
+    """Add to rotation vectors (n, 3) the whole turns about their axes that bring them closest to ``expected``."""
     size = np.linalg.norm(vectors, axis=-1, keepdims=True)
     far = np.linalg.norm(expected, axis=-1, keepdims=True)
     axis = np.where(size > 1e-12, vectors / np.where(size > 1e-12, size, 1.0), expected / np.where(far > 0.0, far, 1.0))
@@ -145,18 +149,19 @@ def unwrapped(vectors: np.ndarray, expected: np.ndarray) -> np.ndarray:
 
 
 def ranges(groups: list[Group], place: np.ndarray) -> np.ndarray:
-    """Largest distance of each group from its start [length or rad], shape (groups,)."""
+    """Return the largest distance of each group from its start [length or rad], shape (groups,)."""
     return np.array([np.sqrt((place[:, g.start : g.end] ** 2).sum(axis=1)).max() for g in groups])
 
 
 def scales(groups: list[Group], reach: np.ndarray) -> np.ndarray:
-    """Reference scales for errors of groups with these ranges [length or rad], shape (groups,)."""
+    """Return the reference scales for errors of groups that have the ranges ``reach`` [length or rad], shape
+    (groups,)."""
     return np.where([group.angular for group in groups], np.maximum(reach, LEAST_ANGLE), reach)
 
 
 def coordinate_scales(groups: list[Group], scale: np.ndarray, nq: int) -> np.ndarray:
-    """Reference scales for errors of coordinates, from those of the groups, shape (nq,); Euler parameters change by
-    half of the angle."""
+    """Return the reference scales for errors of coordinates, shape (nq,), from those of the groups. Euler parameters
+    change by half of the angle of a rotation."""
     found = np.ones(nq)
     for group, size in zip(groups, scale, strict=True):
         width = 4 if group.turns else group.end - group.start
@@ -165,8 +170,8 @@ def coordinate_scales(groups: list[Group], scale: np.ndarray, nq: int) -> np.nda
 
 
 def between(path: Path, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Position and velocity (m, nu) at times (m,) by cubic interpolation of a path, and linear extrapolation
-    outside."""
+    """Return position and velocity (m, nu) at times (m,). A path is interpolated by cubics, and extrapolated
+    linearly."""
     t, x, v = path.times, path.place, path.velocity
     k = np.clip(np.searchsorted(t, times, side="right") - 1, 0, t.size - 2)
     h = (t[k + 1] - t[k])[:, None]
@@ -186,13 +191,15 @@ class Apart(NamedTuple):
     late: np.ndarray
     """Delay of the first path [time], shape (n,)."""
     off: np.ndarray
-    """Distance in position at the same time, over the range, shape (n,)."""
+    """Distance between the positions at the same time, relative to the range, shape (n,)."""
 
 
 def offsets(groups: list[Group], path: Path, truth: Path) -> np.ndarray:
-    """Position of a path minus that of the true path at the path's times, shape (n, nu). For rotations it is the
-    rotation vector between the two, plus the whole turns by which the positions differ. A true path that ends earlier
-    stays at its end point."""
+    """Return the position of a path minus that of the true path, at the times of the path, shape (n, nu).
+
+    For rotations it is the rotation vector between the two, plus the whole turns by which they differ. A true path that
+    ends earlier stays at its end point.
+    """
     times = np.clip(path.times, truth.times[0], truth.times[-1])
     there, _ = between(truth, times)
     found = path.place - there
@@ -207,21 +214,21 @@ def offsets(groups: list[Group], path: Path, truth: Path) -> np.ndarray:
 
 
 def turned(e: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-    """Euler parameters (n, 4) after rotation by vectors (n, 3) given in the rotated frame."""
+    """Return the Euler parameters (n, 4) after rotation by vectors (n, 3), which are given in the rotated frame."""
     angle = np.linalg.norm(rotation, axis=-1, keepdims=True)
     half = 0.5 * np.sinc(0.5 * angle / np.pi) * rotation
     return quaternion_product(np.concatenate([np.cos(0.5 * angle), half], axis=-1), e)
 
 
 def apart(path: Path, truth: Path, offset: np.ndarray, group: Group, reach: float, duration: float) -> Apart:
-    """Distance between a group's path and the true one.
+    """Compute the distance between a path and the true path of one group.
 
     Parameters
     ----------
     path, truth
         The two paths.
     offset
-        Their :func:`offsets`.
+        Offsets of the two paths from :func:`offsets`.
     group
         The group.
     reach
@@ -238,7 +245,8 @@ def apart(path: Path, truth: Path, offset: np.ndarray, group: Group, reach: floa
     lengths = (ways**2).sum(axis=1)
     error, late = np.where(t > end, np.inf, off), np.zeros_like(off)
     for n in np.flatnonzero(error > 0.0):
-        # Points farther away in time than this cannot be closer than the position at the same time.
+        # The error is at most the distance at the same time, so that only points within this shift in time can reduce
+        # it.
         low = max(int(np.searchsorted(fine, t[n] - error[n] * duration)) - 1, 0)
         high = min(int(np.searchsorted(fine, t[n] + error[n] * duration)) + 1, steps.size)
         piece = slice(low, max(high, low + 1))

@@ -1,5 +1,5 @@
-"""The fidelity section of a scaled run's summary: every premise of the scaling, judged from the run and from unscaled
-reference runs."""
+"""The fidelity section in the summary of a scaled run: each premise of the scaling with its verdict, from the run and
+from unscaled reference runs."""
 
 import math
 import time
@@ -25,9 +25,9 @@ WITHOUT_INERTIA = "without inertia nothing is late"
 DRAWN = 200
 """Maximum number of points of each line stored for figures."""
 TOLD = 12
-"""Number of worst motions that the summary describes, besides the event that ends the run."""
+"""Number of motions that the summary describes, the worst ones, in addition to the event that ends the run."""
 LARGE = 2**27
-"""Total size of all frames beyond which motions are not judged, because they would not fit into memory."""
+"""Number of values in all frames above which motions are not judged, because they would not fit into memory."""
 
 
 @np.errstate(over="ignore", invalid="ignore")  # runs that diverge are judged too
@@ -39,18 +39,18 @@ def fidelity_of(
     wall_seconds: float,
     with_pairs: bool,
 ) -> dict[str, Any]:
-    """Verdict on a scaled run, and its basis.
+    """Return the verdict on a scaled run, and what it is based on.
 
     Parameters
     ----------
     record
         The run.
     found
-        Its :func:`articulon.fidelity.run_temperatures.temperatures`.
+        Temperatures of the run, from :func:`articulon.fidelity.run_temperatures.temperatures`.
     relaxation
-        Relaxation time τ of the slowest tree as a whole, unscaled; infinity without drag [time].
+        Relaxation time τ of the slowest tree as one rigid body, without scaling [time]; infinity without drag.
     looked_seconds
-        Wall time spent on the residual of the forces along the run [s].
+        Wall time that the computation of the residual of the forces took during the run [s].
     wall_seconds
         Wall time of the run [s], including the estimators.
     with_pairs
@@ -59,9 +59,9 @@ def fidelity_of(
     Returns
     -------
     dict
-        The result of :func:`articulon.fidelity.verdict.verdict_of` with ``covers``, one sentence on what the verdict
-        covers; the ``worst`` motion; the ``tolerance`` and kind of ``error``; the ``cost`` of the judgement; and lines
-        ``along`` the run for figures.
+        The result of :func:`articulon.fidelity.verdict.verdict_of`, with these keys added: ``covers``, one sentence on
+        what the verdict covers; the ``worst`` motion; the ``tolerance`` and kind of ``error``; the ``cost`` of the
+        verdict; and ``along``, curves over time for figures.
     """
     began = time.perf_counter()
     observables, evaluator, settings = record.observables, record.evaluator, record.settings
@@ -95,7 +95,7 @@ def fidelity_of(
     expected = heat if evaluator.thermostat is not None else premises["clock"]["over_bath"]
     premises["configuration"] = configuration(found, expected, observables)
     if evaluator.thermostat is None and premises["configuration"]["measured_over_target"] is None:
-        # Consequences of the factors alone are judged by the clock premise.
+        # The clock premise already judges what follows from the factors alone.
         premises["configuration"] |= {"verdict": None, "since": None}
     spent = time.perf_counter() - began + looked_seconds
     wrong: Sequence[Wrong] = ()
@@ -125,7 +125,7 @@ def fidelity_of(
 
 
 def _lag(record: Record, motion: Motion | None, bounds: Bounds) -> tuple[dict[str, Any], Any]:
-    """Evaluate the lag premise, and return the estimate along the run too."""
+    """Evaluate the lag premise; return it, and the lag estimate along the run."""
     if motion is None:
         return lag(record, "there are too few frames, or too many numbers in them", None, bounds), None
     lost = lost_by_inertia(record)
@@ -144,8 +144,8 @@ def _thermal(record: Record) -> np.ndarray | None:
 
 
 def _expected_heat(record: Record) -> float | None:
-    """Kinetic temperature of the slowest motion over that of the medium, if it lags behind a changing mass and keeps
-    its momentum; None for other policies."""
+    """Return the kinetic temperature of the slowest motion relative to that of the medium, for a policy that changes
+    masses and preserves momenta: the temperature then lags behind the mass. None for other policies."""
     if not record.policy.follows or record.times.size < 2:
         return None
     followed = followed_groups(record.evaluator, record.integrator, record.policy.aim())
@@ -153,7 +153,7 @@ def _expected_heat(record: Record) -> float | None:
 
 
 def covers(record: Record, premises: Mapping[str, Any], without: Sequence[str] = ()) -> str:
-    """One sentence on what the verdict covers; ``without`` names motions that the steps do not resolve."""
+    """Return one sentence on what the verdict covers; ``without`` names motions that the steps do not resolve."""
     motions = "lag" in premises
     heat = "the temperatures of speeds and positions" if record.noise is not None or not motions else ""
     if not motions:
@@ -172,8 +172,11 @@ def covers(record: Record, premises: Mapping[str, Any], without: Sequence[str] =
 
 
 def worst_of(record: Record, premises: Mapping[str, Any], wrong: Sequence[Wrong]) -> dict[str, Any] | None:
-    """The worst motion: ``what`` it is, its errors in time and position, how ``late`` it is [time], ``since`` when its
-    error exceeds the tolerance [time], and the same in ``words``. None if no motion is known."""
+    """Describe the worst motion; None if no motion is known.
+
+    The entries are ``what``, its name; its errors in time and position; ``late``, its delay [time]; ``since``, the time
+    from which its error exceeds the tolerance [time]; and ``words``, a sentence that says the same.
+    """
     unit = "" if record.model.units.time is None else f" {record.model.units.symbols[2]}"
     if wrong:
         one, kind, since = wrong[0], record.settings.error, premises["paired"]["since"]
@@ -204,7 +207,7 @@ def worst_of(record: Record, premises: Mapping[str, Any], wrong: Sequence[Wrong]
 
 
 def _amount(one: Wrong, kind: str, duration: float) -> str:
-    """Error of a motion in words."""
+    """Return the error of a motion in words."""
     if kind == "position":
         return f"{_percent(one.position)} of its range off"
     if abs(one.late) >= 0.5 * one.time * duration:
@@ -227,7 +230,7 @@ def _told(one: Wrong) -> dict[str, Any]:
 
 
 def _along(record: Record, motion: Motion | None, along: Any, wrong: Sequence[Wrong]) -> dict[str, Any]:
-    """Lines over time for figures."""
+    """Return curves over time for figures."""
     found: dict[str, Any] = {}
     observables, time_ = record.observables, record.times
     part = _thinned(time_.size)

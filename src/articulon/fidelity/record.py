@@ -1,4 +1,4 @@
-"""Input of a verdict: the frames and settings of a run."""
+"""Input for a verdict: the frames and settings of a run."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -27,9 +27,9 @@ class Record(NamedTuple):
     model: Model
     """Simulated model."""
     evaluator: Evaluator
-    """Evaluator of its forces."""
+    """Evaluator of the forces of the model."""
     integrator: Any
-    """Declared integrator, with its step determined."""
+    """Declared integrator, with a known step."""
     policy: Any
     """Scaling policy."""
     q: np.ndarray
@@ -63,7 +63,7 @@ class Record(NamedTuple):
 
     @property
     def noise(self) -> Brownian | None:
-        """Brownian forces of the run."""
+        """Brownian forces of the run; None if there are none."""
         return brownian_of(self.model)
 
     @property

@@ -1,10 +1,10 @@
-"""The true path of a run without noise: the same model and start, unscaled, by the cheapest method.
+"""The true path of a run without noise: an unscaled path of the same model from the same start, computed cheaply.
 
-``without_inertia`` is for bodies whose inertia matters little between two observed times, which is the condition for
-scaling. Drag then balances all other forces, and a stabilised explicit rule follows the slow motion. Its speeds may
+``without_inertia`` is meant for bodies whose inertia matters little between two frames, which is also the condition for
+scaling. Drag then balances all other forces, and a stabilised explicit rule integrates the slow motion. Its speeds may
 include inertia to first order. ``complete`` integrates the complete equations of motion by an implicit rule (Hairer and
-Wanner's Radau IIA of order 5, from SciPy) with a Jacobian by finite differences: for small models, and for models
-without damping.
+Wanner's Radau IIA of order 5, from SciPy), with a Jacobian by finite differences. It is meant for small models, and for
+models without damping.
 """
 
 from typing import NamedTuple
@@ -20,27 +20,29 @@ from articulon.integrate.drift_velocity import DriftVelocity
 from articulon.model import Model
 
 LONGEST = 0.5
-"""Longest step, as a fraction of the run, over the cube root of its tolerance; between steps a path is a cubic."""
+"""Longest step, as a fraction of the run, divided by the cube root of the tolerance. Between steps, a path is
+interpolated by a cubic."""
 FIRST = 1e-3
-"""First step, as a fraction of the run, over the cube root of its tolerance."""
+"""First step, as a fraction of the run, divided by the cube root of the tolerance."""
 RELAXED = 1e-9
-"""Relaxation time for a motion with inertia to first order, as a fraction of the run."""
+"""Time that a motion with inertia to first order is given to relax at the start, as a fraction of the run."""
 LEAST = 0.01
-"""Minimum reference scale for errors, as a fraction of the range, for coordinates that hardly move."""
+"""Minimum reference scale for errors of coordinates that hardly move, as a fraction of the range."""
 PAST = 0.05
-"""Continuation of a path beyond the stop event, as a fraction of the run, to detect a run that is ahead of it."""
+"""Time by which a path continues after the stop event, as a fraction of the run. A run that is ahead of the path is
+compared with this part."""
 
 
 LEFT = 200
-"""Minimum number of evaluations allowed for this continuation; the maximum is half of the path's cost so far."""
+"""Number of evaluations that this continuation may always use; it may also use half of those of the path so far."""
 
 
 class TooExpensiveError(Exception):
-    """The budget is exhausted before the end of the path."""
+    """The budget of evaluations was used up before the end of the path."""
 
 
 class NoPathError(Exception):
-    """There is no path of this kind; the message gives the reason."""
+    """A path of this kind cannot be computed; the message gives the reason."""
 
 
 class Course(NamedTuple):
@@ -59,15 +61,15 @@ class Course(NamedTuple):
     scale: np.ndarray
     """Reference scale for errors of each group [length or rad], shape (groups,)."""
     speed: np.ndarray
-    """Reference scale for errors of the groups' speeds, shape (groups,)."""
+    """Reference scale for errors of the speeds of each group, shape (groups,)."""
     idle: np.ndarray
-    """Whether a speed is zero during the whole run, shape (nu,)."""
+    """Whether each speed is zero during the whole run, shape (nu,)."""
     stop: tuple[int, np.ndarray, float] | None
     """Body, direction and advance [length] of the stop condition, or None."""
 
 
 def without_inertia(drift: DriftVelocity, course: Course, tolerance: float, budget: int) -> Path:
-    """Path without inertia, or with inertia to first order.
+    """Compute a path without inertia, or with inertia to first order if the drift velocities include it.
 
     Parameters
     ----------
@@ -103,7 +105,7 @@ def without_inertia(drift: DriftVelocity, course: Course, tolerance: float, budg
     ]
 
     def scale(rate: np.ndarray) -> np.ndarray:
-        # For slow motions a small error in position is a long delay.
+        # The scale must be small for slow motions, in which a small error in position is a long delay.
         for part in parts:
             reach = whole[part]
             size[part] = tolerance * np.minimum(reach, np.maximum(LEAST * reach, T * np.linalg.norm(rate[part])))
@@ -128,7 +130,7 @@ def without_inertia(drift: DriftVelocity, course: Course, tolerance: float, budg
             first = tell.reached is None
             if tell.over(t, q):
                 break
-            if first and tell.reached is not None:  # an endless collision may follow
+            if first and tell.reached is not None:  # the continuation can become stiff, such as in a collision
                 most = min(most, drift.evaluations + max(LEFT, (drift.evaluations - begun) // 2))
     except (NotFinishedError, TooExpensiveError) as error:
         if tell.reached is None:
@@ -136,15 +138,17 @@ def without_inertia(drift: DriftVelocity, course: Course, tolerance: float, budg
                 raise
             raise NoPathError(f"steps without inertia become too short at t = {times[-1]:.6g}") from None
     if not np.array_equal(begins, course.q):
-        # The relaxation is part of the path, which begins at the start of the run.
+        # The path begins at the start of the run and includes the relaxation.
         times[0] += RELAXED * T
         times, places, speeds = [course.start, *times], [course.q, *places], [speeds[0], *speeds]
     return path_of(course.groups, np.array(times), np.array(places), np.array(speeds))
 
 
 def complete(evaluator: Evaluator, course: Course, tolerance: float, budget: int) -> tuple[Path, int]:
-    """Path by the complete equations of motion, and the number of evaluations used; parameters and errors are those of
-    :func:`without_inertia`."""
+    """Compute a path by the complete equations of motion; return it and the number of evaluations used.
+
+    Parameters and errors are those of :func:`without_inertia`.
+    """
     model, spent = evaluator.model, 0
     nq, nu = model.nq, model.nu
     atol = np.ones(nq + nu)
@@ -208,7 +212,7 @@ def complete(evaluator: Evaluator, course: Course, tolerance: float, budget: int
 
 
 def _longest(duration: float, tolerance: float) -> float:
-    """Longest step of a path for a tolerance [time]."""
+    """Return the longest step of a path for a given tolerance [time]."""
     return LONGEST * float(np.cbrt(tolerance)) * duration
 
 
@@ -227,7 +231,7 @@ class _Ending:
         return float(direction @ centre_of_mass(self.model, q, body)[0])
 
     def over(self, t: float, q: np.ndarray) -> bool:
-        """Whether the path has continued long enough beyond its end."""
+        """Return whether the path has continued long enough after the stop event."""
         if self.stop is None:
             return False
         if self.reached is None and self._advance(q) - self.start >= self.stop[2]:

@@ -1,14 +1,14 @@
-"""The cancellation premise: how far the scaled forces cancel, as the multiscale method assumes (Guy 2018, eq. 2.10,
-ε⁰).
+"""The cancellation premise: the scaled forces cancel, as the multiscale method assumes (Guy 2018, eq. 2.10, order ε⁰).
 
-At every frame of a scaled run the unscaled generalised forces G_c of its channels are summed. The residual is
-|Σ G_c|/Σ|G_c|: 0 if they cancel, 1 if they do not cancel at all. It is computed joint by joint, with translations and
-rotations apart, so that forces are never added to torques.
+The residual |Σ G_c|/Σ|G_c| is computed at every frame of a scaled run, from the unscaled generalised forces G_c of the
+channels. It is 0 if the forces cancel, and 1 if they do not cancel at all. It is computed for each joint, separately
+for translations and rotations, so that forces are never added to torques.
 
-For the slowest tree it shows the error of the translation. With the sum D of all driving forces and the drag G_d, the
-tree moves at −G_d·D/|D|² of its steady drift speed, which is too slow by 1 + G_d·D/|D|². For the unscaled tree this
-deficit is smaller by its own factor, so that 1 − a2 of it is the error of the scaling. The figure informs and decides
-nothing: at rest both forces are residuals of the integrator, and their quotient is noise.
+For the slowest tree, the residual shows the error of the translation. With the sum D of all driving forces and the drag
+G_d, the speed of the tree is the fraction −G_d·D/|D|² of its drift velocity: it is too slow by the fraction
+1 + G_d·D/|D|². For the unscaled tree this deficit is smaller by the factor a2, so that the fraction 1 − a2 of it is the
+error of the scaling. The value is for information and does not affect the verdict: at rest, both forces are residuals
+of the integrator, and their ratio is random.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ def cancellation(observables: Mapping[str, np.ndarray], relaxation: float, close
     relaxation
         Relaxation time τ of the slowest tree, unscaled [time].
     closed
-        Whether loop constraints act, whose forces are in no channel.
+        Whether loop constraints act. Their forces belong to no channel.
     """
     found: dict[str, Any] = {"verdict": None, "reason": None, "since": None, "residual": None, "by_channel": None}
     found["relative_error"] = None
@@ -63,11 +63,11 @@ def cancellation(observables: Mapping[str, np.ndarray], relaxation: float, close
 
 
 def accumulate(times: np.ndarray, lost: np.ndarray, relaxation: float) -> np.ndarray:
-    """Integral ∫ lost dt up to each time [time].
+    """Return the integral ∫ lost dt up to each time [time].
 
-    ``lost`` is taken as exponential between two frames if it has the same sign at both, as for a force that grows
-    exponentially, and as linear otherwise. The loss at the first time, when a run starts from rest, counts for at most
-    the scaled relaxation time.
+    Between two frames, ``lost`` is interpolated exponentially if it has the same sign at both, which suits a force that
+    grows exponentially, and linearly otherwise. The loss at the first time, when a run starts from rest, counts for at
+    most the scaled relaxation time.
     """
     interval = np.diff(times)
     a, b = lost[:-1], lost[1:]

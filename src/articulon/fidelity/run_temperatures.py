@@ -1,4 +1,4 @@
-"""Temperatures of a run, of its speeds and of its positions: their fluctuations, and the effects of scaling."""
+"""Temperatures of the speeds and of the positions of a run: means, fluctuations, and the effects of scaling."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -16,9 +16,9 @@ from articulon.scaling.base import ScalingPolicy
 ENOUGH = 20
 """Minimum number of frames for a mean."""
 DRIVEN = 400
-"""Number of frames at which the drift due to the forces is evaluated."""
+"""Number of frames at which the drift velocities are evaluated from the forces."""
 PARTS = 10
-"""Number of parts of a run whose means give the uncertainty of the total mean."""
+"""Number of parts of a run; the scatter of their means gives the uncertainty of the mean."""
 
 
 def temperatures(
@@ -28,7 +28,7 @@ def temperatures(
     not_defined: str | None,
     bath: float | None = None,
 ) -> dict[str, Any] | None:
-    """Mean temperatures over the last three quarters of the frames; None for a run without a temperature.
+    """Return the mean temperatures over the last three quarters of the frames; None for a run without a temperature.
 
     Parameters
     ----------
@@ -39,15 +39,16 @@ def temperatures(
     boltzmann
         Boltzmann constant [energy/temperature].
     not_defined
-        Reason why the configurational temperature is undefined, if it is.
+        Reason why the configurational temperature is undefined; None if it is defined.
     bath
         Temperature of the medium [temperature]; the target if there is no thermostat.
 
     Returns
     -------
     dict
-        Mean and standard deviation of the kinetic temperature, its canonical standard deviation √(2/N) T, the mean
-        target, the configurational temperature ⟨|∇Φ|²⟩/k⟨∇²Φ⟩ or why it is ``not_defined``, and the mean ``pressure``.
+        Mean and standard deviation of the kinetic temperature; its canonical standard deviation √(2/N) T; the mean
+        target; the configurational temperature ⟨|∇Φ|²⟩/k⟨∇²Φ⟩, or in ``not_defined`` the reason why there is none; and
+        the mean ``pressure``.
     """
     settled = slice(int(SETTLED * len(observables["time"])), None)
     values = observables["temperature_kinetic"][settled]
@@ -72,8 +73,11 @@ def temperatures(
 
 
 def heating(observables: Mapping[str, np.ndarray], degrees_of_freedom: int, boltzmann: float) -> float | None:
-    """Temperature at which positions are finally sampled, over the target, by the equations of motion: the kinetic
-    temperature over the factor of the potential, after equilibration. None without a target or without a potential."""
+    """Return the temperature at which positions are sampled in equilibrium, divided by the target.
+
+    By the equations of motion it is the kinetic temperature over the factor of the potential, after equilibration. None
+    without a target or without a potential.
+    """
     aim, factor = observables.get("temperature_target"), observables.get("factor_potential")
     if aim is None or factor is None or not degrees_of_freedom:
         return None
@@ -90,9 +94,9 @@ def configuration(
     Parameters
     ----------
     found
-        The :func:`temperatures` of the run.
+        Result of :func:`temperatures` for the run.
     expected
-        Temperature of the positions over the target, by the equations of motion of the run.
+        Temperature of the positions, divided by the target, that follows from the equations of motion of the run.
     observables
         Arrays over the frames, by name.
     """
@@ -123,10 +127,11 @@ def kinetic(
     expected: float = 1.0,
     memory: float = 0.0,
 ) -> dict[str, Any]:
-    """Evaluate the premise that speeds have the target temperature, after division by the factor of the scaling.
+    """Evaluate the premise that speeds have the target temperature, after division by the scaling factor.
 
-    A wrong temperature makes a run at most suspect, because positions can be right if speeds are not. The interval
-    follows from the means of ten parts of the equilibrated run, and is wider if the parts are correlated.
+    A wrong temperature makes a run at most suspect, because positions can be right even if speeds are wrong. The
+    confidence interval follows from the means of ten parts of the equilibrated run. It is wider if the parts are
+    correlated.
 
     Parameters
     ----------
@@ -135,12 +140,13 @@ def kinetic(
     target
         Temperature of the medium or of the thermostat [temperature]; None if there is neither.
     thermal
-        Kinetic temperature of the equilibrated frames without the mean drift of each part, in ``PARTS`` equal parts one
-        after the other. A mean over few relaxation times removes heat too, so that the true temperature of the speeds
-        is between this and the kinetic temperature of the frames. None if nothing drifts.
+        Kinetic temperature of the equilibrated frames without the mean drift of each of ``PARTS`` successive parts of
+        equal length. Subtracting a mean over few relaxation times also removes thermal motion, so that the true
+        temperature of the speeds is between ``thermal`` and the kinetic temperature of the frames. None if nothing
+        drifts.
     expected
-        Temperature of the slowest motion over the target if masses change faster than it thermalises; that of the other
-        motions is between this and 1.
+        Temperature of the slowest motion, divided by the target. It differs from 1 if masses change faster than this
+        motion thermalises. For the other motions, the ratio is between this value and 1.
     memory
         Correlation time of the kinetic energy of the slowest motion [time].
     """
@@ -158,7 +164,7 @@ def kinetic(
     half = wider * max(
         float(scipy.special.stdtrit(PARTS - 1, 0.975) * one.std(ddof=1) / math.sqrt(PARTS)) for one in means
     )
-    # Distance between the possible temperatures of the speeds and the expected ones.
+    # Distance between the range of possible temperatures of the speeds and the range of expected ones.
     wrong = max(min(ratios) - max(1.0, expected), min(1.0, expected) - max(ratios), 0.0)
     verdict = HEAT.verdict_of_interval(wrong, half)
     premise |= {"over_target": ratios[-1], "with_drift": ratios[0], "half_width": half}
@@ -168,13 +174,13 @@ def kinetic(
 
 
 def _remembering(duration: float, memory: float) -> float:
-    """Factor by which the interval of a mean exceeds that of ``PARTS`` uncorrelated parts, for an exponentially
-    decaying correlation."""
+    """Return the factor by which the confidence interval of a mean exceeds that for ``PARTS`` uncorrelated parts, if
+    the correlation decays exponentially."""
     if not memory > 0.0:
         return 1.0
 
     def spread(length: float) -> float:
-        """Variance of a mean over a length, relative to that of a single value."""
+        """Return the variance of a mean over a time ``length``, relative to that of a single value."""
         x = length / memory
         return 2.0 * (x + math.expm1(-x)) / x**2
 
@@ -182,11 +188,11 @@ def _remembering(duration: float, memory: float) -> float:
 
 
 def behind_its_mass(times: np.ndarray, factor: np.ndarray, relaxation: float) -> float:
-    """Mean kinetic temperature over the target, after equilibration, of a body whose mass m/a2 changes while it keeps
-    its thermal momentum p.
+    """Return the mean kinetic temperature over the target, after equilibration, of a body whose mass m/a2 changes while
+    its thermal momentum p is preserved.
 
-    ⟨p²⟩' = −2 (a2/τ) ⟨p²⟩ + 2 β kT, so that c = ⟨p²⟩ a2/(m kT) obeys c' = (2 a2/τ)(1 − c) + c (ln a2)', which is
-    solved between frames with ln a2 linear in time and the mean of a2.
+    From ⟨p²⟩' = −2 (a2/τ) ⟨p²⟩ + 2 β kT follows c' = (2 a2/τ)(1 − c) + c (ln a2)' for c = ⟨p²⟩ a2/(m kT). Between
+    frames the equation is solved for ln a2 linear in time, with the mean of a2 in the first term.
 
     Parameters
     ----------
@@ -215,12 +221,13 @@ def thermal_temperatures(
     temperatures: np.ndarray,
     drift: Callable[[float, np.ndarray], np.ndarray] | None = None,
 ) -> np.ndarray | None:
-    """Kinetic temperature of the equilibrated frames without the drift of each speed; None for too few frames.
-
-    The energy ½ ūᵀ M ū of the mean speeds ū of each of ``PARTS`` parts is motion, not heat. A mean of n frames removes
-    1/n of the heat too, which is added back. If forces change within a part, subtracting the drift due to the forces at
-    the frames removes more; the smaller temperature is returned. These forces are evaluated at ``DRIVEN`` of the
+    """Return the kinetic temperature of the equilibrated frames without the drift of each speed; None for too few
     frames.
+
+    The energy ½ ūᵀ M ū of the mean speeds ū in each of ``PARTS`` parts is not thermal and is subtracted. A mean over n
+    frames also removes the fraction 1/n of the thermal energy, which is added back. If forces change within a part,
+    subtracting the drift velocities at the frames removes more drift energy; the smaller of the two temperatures is
+    returned. The drift velocities are evaluated at ``DRIVEN`` of the frames.
 
     Parameters
     ----------
@@ -255,7 +262,7 @@ def thermal_temperatures(
 
 
 def scaling_notes(policy: ScalingPolicy, target: float) -> list[str]:
-    """Notes on the effect of a scaling policy with a thermostat, for a run at a target temperature."""
+    """Return notes on the effect of a scaling policy combined with a thermostat of the given target temperature."""
     if not policy.thermostatted:
         return []
     a2, factor = policy.target_factor(), policy.configurational_factor()

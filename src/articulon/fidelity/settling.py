@@ -1,4 +1,4 @@
-"""How much of a run counts as settling."""
+"""Fraction of a run at its start that counts as equilibration."""
 
 SETTLED = 0.25
-"""Fraction of the frames at the start that means leave out, in summaries, reports, comparisons and analyses alike."""
+"""Fraction of the frames at the start that means leave out, in summaries, reports, comparisons and analyses."""

@@ -1,11 +1,11 @@
 """Unscaled reference paths for a scaled run, of increasing accuracy, and the errors of the run relative to each.
 
-The paths have the start, the noise (if any) and the duration of the run. They are affordable because they need not be
-the run that the user wanted to avoid: between two observed times inertia hardly matters, otherwise scaling would be
-impossible, and without inertia nothing is fast. The motion without inertia is therefore computed first, twice, the
-second time more accurately; the difference is the error of the second. The effect of inertia on the true path is the
-fraction a2 of its effect on the run. If this is too uncertain, the motion is computed with inertia to first order, and
-then by the complete equations with a stiff rule.
+The paths have the start, the noise (if any) and the duration of the run. They cost far less than a complete unscaled
+run. Scaling is possible only if inertia hardly matters between two frames, and without inertia there is no fast motion
+that needs short steps. The motion without inertia is therefore computed first, twice; the second computation is more
+accurate, and the difference of the two is its error. The effect of inertia on the true path is the fraction a2 of its
+effect on the run. If this is too uncertain, the motion is computed with inertia to first order, and then by the
+complete equations with an implicit rule for stiff equations.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,25 +34,27 @@ from articulon.integrate.drift_velocity import DriftVelocity, SlowMotion
 from articulon.integrate.integrators import Controlled
 
 TOLERANCES = (1e-3, 2e-4, 4e-5)
-"""Step errors of the paths, relative to the range of each motion."""
+"""Allowed errors of a step, relative to the range of each motion, for paths of increasing accuracy."""
 WITHIN = (1e-3, 1e-4, 1e-5)
-"""Step errors within windows of noise, where errors of many windows accumulate."""
+"""Allowed errors of a step within windows of noise; they are smaller because the errors of many windows accumulate."""
 LEAST_IN_WINDOW = 3
-"""Minimum number of evaluations for steps within a window."""
+"""Minimum number of evaluations for the steps within one window."""
 COMPLETE = 400
 """Maximum number of variables for the complete equations, because the Jacobian of the implicit rule is dense."""
 LEAST_EVALUATIONS, LEAST_WORK = 8_000, 400_000
-"""Evaluations, and evaluations times bodies and sites, that a verdict may always cost: about a second."""
+"""Number of evaluations, and of evaluations times bodies and sites, that a verdict may always use. They take about a
+second."""
 MOVED = 1e-6
 """Displacement for finite differences of speeds, relative to the range of the motion."""
 FIRST_ORDER = 0.5
-"""Fraction of the displacement taken by inertia at a time beyond which the first order is useless."""
+"""Fraction of the displacement that inertia costs at some time, above which the first order in inertia is too
+inaccurate."""
 LEAST_KNOWN = 0.02
-"""Minimum relative uncertainty of an error relative to a path without full inertia."""
+"""Minimum relative uncertainty of an error that is measured against a path without the full inertia."""
 TAKEN = 0.5
 """Relative uncertainty of the effect of inertia on the true path under noise."""
 COMPILED = 4
-"""Factor by which the budget is larger for paths under noise, whose steps are compiled."""
+"""Factor by which the budget is larger for paths under noise, because their steps are compiled and faster."""
 LEAST_MOMENTS = 6
 """Minimum number of frames for interpolating a path."""
 FRAMES = 5
@@ -60,10 +62,10 @@ FRAMES = 5
 
 
 class Outcome(NamedTuple):
-    """Result of the comparison with one path."""
+    """Result of the comparison of a run with one unscaled path."""
 
     how: str
-    """Method of the path."""
+    """Method by which the path was computed."""
     wrong: list[Wrong]
     """Errors of each motion, the worst first."""
     half_width: float
@@ -71,7 +73,8 @@ class Outcome(NamedTuple):
 
 
 def _known(wrong: list[Wrong], kind: str, unsure: Callable[[Wrong], float]) -> float:
-    """Uncertainty of the largest error, given that of each motion: another motion may be worse than it appears."""
+    """Return the uncertainty of the largest error, from the uncertainty of each motion. It allows for another motion
+    whose error is larger than it appears."""
     if not wrong:
         return 0.0
     most = max(one.of(kind) + unsure(one) for one in wrong) - wrong[0].of(kind)
@@ -79,7 +82,8 @@ def _known(wrong: list[Wrong], kind: str, unsure: Callable[[Wrong], float]) -> f
 
 
 def budget_of(record: Record) -> int:
-    """Number of evaluations for unscaled runs: a fraction of those of the run, with a minimum for small models."""
+    """Return the allowed number of evaluations for unscaled paths: a fraction of those of the run, with a minimum for
+    small models."""
     part = record.settings.budget
     if part <= 0.0:
         return 0
@@ -89,17 +93,17 @@ def budget_of(record: Record) -> int:
 
 
 class UnscaledPaths:
-    """Computes the unscaled paths for a run."""
+    """Computes unscaled paths for a run, and compares the run with them."""
 
     def __init__(self, record: Record, motion: Motion, budget: int) -> None:
         self.record, self.motion, self.budget, self.evaluations = record, motion, budget, 0
         self.kind = record.settings.error
         self.wanted = 0
-        """Number of evaluations that would decide, if known."""
+        """Number of evaluations with which a verdict would be possible; 0 if unknown."""
         self.latest: Path | None = None
-        """Latest path with the noise of the run."""
+        """Latest computed path with the noise of the run."""
         self.inertial = False
-        """Whether the effect of inertia on it is the largest uncertainty."""
+        """Whether the effect of inertia on the true path is the largest uncertainty."""
         self.rate = 0.0
         """Largest observed rate of the motion without inertia, if noise acts [1/time]."""
 
@@ -125,7 +129,7 @@ class UnscaledPaths:
         return None
 
     def what_it_takes(self) -> str:
-        """What would decide, and its cost, as a message."""
+        """Return a message on what would make a verdict possible, and what it costs."""
         part = self.record.settings.budget
         needed = max(self.wanted, 2 * self.budget) / max(self.record.evaluations, 1)
         more = "about" if self.wanted else "more than"
@@ -135,7 +139,7 @@ class UnscaledPaths:
         )
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Yield results of increasing accuracy."""
+        """Yield the results of comparisons with paths of increasing accuracy."""
         if self.motion.noisy:
             yield from self._noisy()
             return
@@ -179,7 +183,7 @@ class UnscaledPaths:
         )
 
     def _scales(self) -> np.ndarray:
-        """Reference scales for errors of the groups [length or rad], shape (groups,)."""
+        """Return the reference scales for errors of the groups [length or rad], shape (groups,)."""
         motion = self.motion
         return np.maximum(scales(motion.groups, motion.reach), 100.0 * motion.error)
 
@@ -210,7 +214,7 @@ class UnscaledPaths:
             wrong = self._along(moving, course, tolerance, None)
             last.append(self._error(wrong))
             if abs(last[-1] - errors[-1]) > abs(errors[-1] - errors[-2]) + unknown:
-                return  # somewhere inertia is not a small correction, and its first order is useless
+                return  # at some time inertia is not a small correction, and the first order is too inaccurate
             apart = abs(last[-1] - last[-2]) if len(last) > 1 else abs(errors[-1] - errors[-2])
             half = apart + inertia.second(own) + LEAST_KNOWN * last[-1]
             yield Outcome("with inertia to first order", wrong, half)
@@ -254,7 +258,7 @@ class UnscaledPaths:
             yield from self._on_the_same_noise(rule, longest)
         record, motion = self.record, self.motion
         if isinstance(record.integrator, Controlled) and getattr(record.integrator, "step", None) is None:
-            # If scaling gains little, an unscaled run costs no more than the run itself.
+            # If scaling gains little, an unscaled run costs about as much as the scaled run.
             self._afford(record.evaluations)
             truth, spent = by_its_own_rule(record, motion, self._left())
             self.evaluations, self.latest, self.inertial = self.evaluations + spent, truth, False
@@ -267,7 +271,7 @@ class UnscaledPaths:
         steps = steps_within(record, longest)
         while True:
             cost = EVALUATIONS_OF_A_STEP[rule] * round(record.duration / steps.length)
-            # The first result is worthless without a second one.
+            # The first path has no error estimate without a second one, so that the budget must cover both.
             self._afford(cost * (1 if before is not None else 3))
             try:
                 truth, spent = on_the_same_noise(record, self.motion, rule, steps)
@@ -304,7 +308,7 @@ class UnscaledPaths:
             before = truth
 
     def _afford(self, cost: int) -> None:
-        """Raises TooExpensiveError if the budget is exhausted."""
+        """Raise TooExpensiveError if the rest of the budget is less than ``cost`` evaluations."""
         self.wanted = self.evaluations + cost
         if self.wanted > self.budget:
             raise TooExpensiveError
@@ -313,8 +317,8 @@ class UnscaledPaths:
         return Evaluator(self.record.model, self.record.seed, self.record.window)
 
     def _beside_noise(self, how: str, truth: Path, before: Path | None) -> Outcome:
-        """Compare the run with a path on its noise. The uncertainty is the difference from a rougher path, or, without
-        one, from the run."""
+        """Compare the run with a path on its noise. The uncertainty is the difference between this path and a less
+        accurate one, or, if there is none, the run."""
         self.latest, overdamped = truth, not how.startswith(FRICTION_IMPLICIT)
         wrong, kind = self._apart(self.motion, truth, overdamped), self.kind
         changes = np.ptp(self.record.observables["factor_damping"][1:]) > 0.0
@@ -326,21 +330,21 @@ class UnscaledPaths:
         return Outcome(how, wrong, known + taken)
 
     def _apart(self, motion: Motion, truth: Path, overdamped: bool) -> list[Wrong]:
-        """Distance between a path and a true one at its frames; either may end before the other."""
+        """Return the errors of a motion relative to a true path at its frames. The two may end at different times."""
         count = min(truth.times.size, motion.path.times.size)
         mine, other = (Path(*(values[:count] for values in path)) for path in (motion.path, truth))
         share = np.repeat(self._share()[:count, None], len(motion.groups), axis=1) if overdamped else None
         return compare(self.record, motion._replace(path=mine), other, share)
 
     def _share(self) -> np.ndarray:
-        """Effect of inertia on the true path over its effect on the run, by the factors."""
+        """Return the effect of inertia on the true path divided by its effect on the run, from the scaling factors."""
         a2 = self.record.observables["factor_damping"]
         share = np.cumsum(np.ones_like(a2)) / np.cumsum(1.0 / a2)
         return share if self.record.uniform else np.zeros_like(share)
 
     def _longest(self) -> float:
-        """Longest step to try for Brownian dynamics [time]: the shortest time in which the motion without inertia
-        changes, at some frames."""
+        """Return the longest step to try for Brownian dynamics [time]: the shortest time scale of the motion without
+        inertia, over some frames."""
         record, interval = self.record, float(self.record.times[1] - self.record.times[0])
         drift = DriftVelocity(self._with_noise(), ~np.any(record.u, axis=0))
         if drift.why_not() is not None:

@@ -1,4 +1,5 @@
-"""Verdicts on a scaled run: errors that make a premise trusted, suspect or violated, and the verdict on the run."""
+"""Verdicts on a scaled run: error bounds that make a premise trusted, suspect or violated, and the verdict on the whole
+run."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -8,13 +9,13 @@ import numpy as np
 TOLERANCE = 0.02
 """Relative error that is trusted by default."""
 SUSPECT = 5.0
-"""Number of tolerances up to which errors are suspect; larger ones are violations."""
+"""Multiple of the tolerance up to which an error is suspect; a larger error violates the premise."""
 ORDER = ("violated", "inconclusive", "suspect", "trusted")
 """Verdicts, the worst first."""
 MOTIONS = ("lag", "paired", "averages")
-"""Premises that measure the errors of the motions by different means; the most accurate one decides."""
+"""Premises that measure the errors of the motions by different methods; the most accurate one decides."""
 CAUSES = ("drift", "clock")
-"""Premises that explain wrong motions; they count if the errors of the motions have not been measured."""
+"""Premises on causes of wrong motions; they count only if the errors of the motions have not been measured."""
 
 
 class Bounds(NamedTuple):
@@ -25,22 +26,23 @@ class Bounds(NamedTuple):
 
     @classmethod
     def of_tolerance(cls, tolerance: float) -> "Bounds":
-        """Bounds for a tolerance."""
+        """Return the bounds for a tolerance."""
         return cls(tolerance, SUSPECT * tolerance)
 
     def verdict(self, error: float) -> str:
-        """Verdict on an error that is known exactly."""
+        """Return the verdict on an error that is known exactly."""
         return "trusted" if error < self.trusted else "suspect" if error < self.suspect else "violated"
 
     def verdict_of_interval(self, error: float, half_width: float) -> str:
-        """Verdict on an error with an uncertainty: inconclusive if the interval contains the tolerance."""
+        """Return the verdict on an error with an uncertainty: inconclusive if its interval contains the tolerance."""
         best, worst = (self.verdict(value) for value in (max(0.0, abs(error) - half_width), abs(error) + half_width))
         if best == worst:
             return best
         return "inconclusive" if best == "trusted" else "suspect"
 
     def broken_at(self, verdict: str, times: np.ndarray, accumulated: np.ndarray, whole: float) -> float | None:
-        """Time at which an accumulating error used up what its verdict allows; None for a trusted run.
+        """Return the time at which an accumulating error exceeds the bound that the verdict marks as broken; None for a
+        trusted run.
 
         Parameters
         ----------
@@ -51,7 +53,7 @@ class Bounds(NamedTuple):
         accumulated
             Error accumulated up to these times, shape (n,).
         whole
-            Reference of relative errors, in the unit of ``accumulated``.
+            Value to which errors are relative, in the unit of ``accumulated``.
         """
         if verdict not in ("suspect", "violated"):
             return None
@@ -67,22 +69,22 @@ HEAT = Bounds(0.05, 0.2)
 
 
 def verdict_of(premises: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Verdict on a run from its premises.
+    """Derive the verdict on a run from its premises.
 
-    It is the worst of their verdicts. A premise without a verdict only informs. Of the premises that measure the errors
-    of the motions, the one with the smallest ``half_width`` decides.
+    It is the worst verdict of the premises; a premise without a verdict does not count. Of the premises that measure
+    the errors of the motions, only the one with the smallest ``half_width`` counts.
 
     Returns
     -------
     dict
-        ``verdict``; ``broken``, the names of the premises that make it suspect or violated, and of those that indicate
-        the same by other means; ``since``, when the first of them failed [time]; ``basis`` in words; and the
-        ``premises``.
+        ``verdict``; ``broken``, the names of the premises that make it suspect or violated, and of those that show the
+        same by another method; ``since``, the time at which the first of them failed [time]; ``basis``, the reason in
+        words; and the ``premises``.
     """
     verdicts = {name: str(premise["verdict"]) for name, premise in premises.items() if premise["verdict"] is not None}
     counted = dict(verdicts)
     if {"lag", "paired"} <= set(counted) and _half_width(premises["paired"]) < _half_width(premises["lag"]):
-        counted.pop("lag")  # even if the more accurate premise does not decide
+        counted.pop("lag")  # even if the more accurate premise gives no verdict
     known = [name for name in MOTIONS if counted.get(name, "inconclusive") != "inconclusive"]
     if known:
         best = min(known, key=lambda name: _half_width(premises[name]))
@@ -104,7 +106,7 @@ def verdict_of(premises: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _half_width(premise: Mapping[str, Any]) -> float:
-    """Uncertainty of a premise's error; zero if it decided without giving one."""
+    """Return the uncertainty of the error of a premise; zero if the premise has a verdict but no uncertainty."""
     half = premise.get("half_width")
     if half is None:
         return np.inf if premise["verdict"] == "inconclusive" else 0.0

@@ -207,7 +207,7 @@ FEATURES: dict[str, Feature] = {
     "varying factors": Feature("scaling by factors that vary", lambda c: c.policy.varies and not c.policy.follows),
     "atomistic factors": Feature("scaling by the `atomistic` policies", lambda c: c.policy.thermostatted),
     "thermostat's factor": Feature(
-        "scaling by a factor that follows kd ζ'", lambda c: c.policy.varies and c.policy.thermostatted
+        "scaling by the policy `atomistic-adaptive`", lambda c: c.policy.varies and c.policy.thermostatted
     ),
     "following": Feature("scaling that follows the lag", lambda c: c.policy.follows),
     "tried volumes": Feature("barostat `monte-carlo`", lambda c: c.barostat is not None and not c.barostat.of_virial),

@@ -171,7 +171,7 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
     ),
     ("adaptive", "impacts"): Refusal(
         "adaptive",
-        "impacts act between bodies that move singly, and merged bodies lack their spheres and stops",
+        "impacts act between separate bodies, and a body that results from merging has no spheres and no stops",
         "leave out the impacts, or [adaptive]",
     ),
     **_each(

@@ -7,10 +7,12 @@ drive bounds the step as in velocity Verlet. With f all other forces, u' is the 
 
     ½ u'·A u' − f·u' + 2/h Φ(ū),   ∂Φ/∂ū = S ū − τ,   A = M + h/2 D,
 
-with S that of the friction of joints. It is found by Newton's method: each iteration takes τ as linear,
-τ(ū₀) − s (ū − ū₀) with s = −τ' ≥ 0, a diagonal in joint space like damping. An iteration that goes too far is shortened
-by a line search to the minimum of the function. The search needs no recursion, because A u' − f is the resistance with
-which u' was computed.
+where D is the drag, and S the diagonal of the damping and friction of joints (``friction_implicit_joints.py``). It is
+found by Newton's method: each iteration takes τ as linear, τ(ū₀) − s (ū − ū₀) with s = −τ' ≥ 0, a diagonal in joint
+space like damping. An iteration that goes too far is shortened by a line search to the minimum of the function. The
+search needs no further recursion over the links: A u' − f is linear in u', and at both ends of the iteration it is
+known, as the linearised resistance with which u' was
+computed there.
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ from articulon.model import Forest
 from articulon.model.state import DAMPING, EXTERNAL
 
 SETTLED = 1e-12
-"""Convergence tolerance: the difference of a resistance from the one with which u' was computed, over the size of its
-terms."""
+"""Convergence tolerance: largest difference between the resistance at u' and the resistance with which u' was computed,
+relative to the size of its terms."""
 HALVINGS = 60
 """Halvings of the line search along a Newton iteration that goes too far."""
 
@@ -106,7 +108,8 @@ def find_resistance(driving, coefficient, half, u, rates):
 
 @jit
 def add_drives(driving, half, u, udot, tau, diagonal):
-    """Add the drives, linearised at the speeds u + half u', to the forces and the diagonal of a solution."""
+    """Add the drives, linearised at the speeds u + half u', to the right-hand side ``tau`` and to the ``diagonal`` of
+    the system that gives the next u'; keep u' in ``before``."""
     if driving is None:
         return
     for k in range(u.size):
@@ -127,7 +130,8 @@ def note_resistance(driving, other, tau, diagonal, armature, udot):
 
 @jit
 def begin_search(driving, udot):
-    """Begin a line search along the latest Newton iteration, before A u' − f of its end is noted."""
+    """Begin a line search along the latest Newton iteration: keep A u' − f of its start and u' of its end. Call it
+    before :func:`note_resistance`, which overwrites A u' − f."""
     copy_into(driving.steps[0], driving.resisted)
     copy_into(driving.found, udot)
 

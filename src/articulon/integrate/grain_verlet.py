@@ -28,8 +28,8 @@ SWEEP, COLLECT, DISTRIBUTE = range(3)
 
 @jit
 def list_contacts(system, grains, moving, lists, refresh):
-    """Build the lists of neighbours anew, with the history of all contacts, from the order of the model, in which the
-    grains lie in ``line``."""
+    """Rebuild the lists of neighbours and walls, and load the grains from ``line``, which is in the order of the model.
+    The history of all contacts is kept."""
     particles = system.particles
     particles.reference[0, 0] = np.nan
     refresh[0](system.cell, particles, system.neighbours, system.grid, system.numbers, system.spheres.radius)
@@ -68,8 +68,8 @@ def forget_middle(grains):
 
 @jit
 def find_middle(system, grains):
-    """Set ``middle`` from the order of the model; to zero if walls move, because their lists leave half of the skin to
-    them."""
+    """Set ``middle`` from the grains in ``line``. If walls move, set it to zero: half of the skin is then reserved for
+    the motion of walls, so that grains may only move by the other half."""
     line, reference = grains.line, system.particles.reference
     for a in range(3):
         low, high = np.inf, -np.inf
@@ -119,10 +119,10 @@ def sweep(system, grains, moving, touches, time, h, whole, kicks, done, due, dri
 
 @jit
 def evaluate(system, contacts, grains, moving, time, h, whole, done, due, drift, times):
-    """Evaluate all contacts at a time, a time h after their last evaluation; apply the half kick that ends the step,
-    for a time ``done``, and book its works and those of the next half kick, for a time ``due``; and apply the first
-    half kick and the drift over a time ``drift``, unless that is zero. Contacts with walls must be known; rolling
-    resistance is evaluated in between."""
+    """Evaluate all contacts at a time, a time h after their last evaluation. Apply the half kick that ends the step, of
+    length ``done``. Sum the powers of this half kick, and of the one that begins the next step, of length ``due``.
+    Then, unless ``drift`` is zero, apply that next half kick and drift for a time ``drift``. Contacts with walls must
+    have been found before. Rolling resistance is evaluated after the contacts and before the half kick."""
     if system.candidates.resistance.shape[0] > 0:
         sweep(system, grains, moving, 1.0, time, h, 1.0, 0.0, 0.0, 0.0, 0.0)
         contacts[RESISTANCE_PASS](system, time, h)
@@ -144,8 +144,8 @@ def summed(grains, column):
 
 @jit
 def sort_works(seen, works):
-    """Move the parts of other lines, as seen by the last pass, from the line of elastic forces, where all contacts
-    between spheres are booked."""
+    """Move the works of tangential springs, viscous forces and friction, as summed by the last pass, to their own
+    ledger lines. The work of all contacts between spheres was booked as that of elastic normal forces."""
     for b in range(seen.shape[0]):
         for line in (SPRING_WORK, VISCOUS_WORK, FRICTION_WORK):
             works[line] += seen[b, line]
@@ -154,7 +154,7 @@ def sort_works(seen, works):
 
 @jit
 def sort_works_to_come(seen, works, time):
-    """Move the parts of other lines for the next half kick, over a time, from the line of elastic forces."""
+    """Move the works of viscous forces and friction of the next half kick, which lasts for a time, in the same way."""
     for b in range(seen.shape[0]):
         for line, column in ((VISCOUS_WORK, SEEN.viscous_to_come), (FRICTION_WORK, SEEN.friction_to_come)):
             works[line] += time * seen[b, column]

@@ -87,7 +87,7 @@ CANONICAL_LOOPS = of_rule(
     "choose friction-implicit, one of {stepping}, or leave out the loops and drives",
 )
 CANONICAL_SWINGS = of_rule(
-    "works in momenta of Euler parameters, and a swing joint lacks the rotation that one of them belongs to",
+    "works in momenta of Euler parameters, one of which is a momentum of spin, and a swing joint has no spin",
     "choose friction-implicit with drift = 'geodesic', which is symplectic too, or one of {stepping}",
 )
 OTHER_RESISTANCE = of_rule(
@@ -171,9 +171,9 @@ NO_SPEEDS_TO_HIT = of_rule(
     "has no speeds that an impact could change", "choose one of {explicit}, or leave the impacts out"
 )
 SMOOTH_SPHERES = of_rule(
-    "goes from impact to impact of smooth spheres that fly freely, on straight lines or parabolas, for which it "
-    "computes when two meet",
-    "choose one of {explicit}, or leave them out",
+    "goes from impact to impact: it computes when two smooth spheres meet that fly freely, on straight lines or "
+    "parabolas",
+    "choose one of {explicit}, or leave out all but smooth spheres, impacts and gravity",
     ", and this model has other bodies, forces, walls, stops or friction",
 )
 NO_IMPACTS = of_rule("has no steps but from impact to impact", "add forces.impacts, or choose another rule")
@@ -202,8 +202,8 @@ LOOKING_BACK = of_rule(
     "carries information about the forces from step to step, which the factors of {policy} make invalid", _FOLLOWED
 )
 FOLLOWED_MAPS = of_rule(
-    "is symplectic for the forces of one potential, and forces whose factor follows the motion, as with {policy}, "
-    "have none",
+    "is symplectic only for the forces of one potential, and with {policy} the factor of the forces follows the "
+    "motion, so that they have no potential",
     _FOLLOWED,
 )
 NOTHING_LAGS = of_rule("neglects inertia, so that there is no lag for {policy} to follow", _FOLLOWED)
@@ -211,13 +211,13 @@ NOTHING_RELAXES = of_rule(
     "moves particles without drag, and {policy} bounds their lag by their relaxation times m/β", _FOLLOWED
 )
 TOUCHING_SCALING = of_rule(
-    "moves bodies that collide, and scaling changes how: damping over √(stiffness · mass), and with it the "
-    "restitution, depends on the factor",
+    "moves bodies that collide, and scaling changes their collisions: the ratio damping/√(stiffness · mass) depends on "
+    "the factor, and the restitution depends on this ratio",
     "leave the scaling policy out",
 )
 THERMOSTATS_FACTOR = Refusal(
     "scaling.policy",
-    "{policy} changes its factor with kd ζ', and {rule} does not do so within a step",
+    "{policy} changes its factor with the thermostat's variable, and {rule} does not do so within a step",
     "choose a policy of constant factors, or one of {explicit}",
 )
 NO_FORCE = Refusal(

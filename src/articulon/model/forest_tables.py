@@ -80,8 +80,9 @@ class Loops(NamedTuple):
     """Scale by which the error of each row is measured: the model's length for rows that are lengths, 1 for others,
     shape (rows,)."""
     rank: np.ndarray
-    """Number of rows that are independent for motions allowed by the loops, shape (1,). Off the constraints, by the
-    error of a step, redundant rows are slightly inconsistent and would otherwise seem to lock the mechanism."""
+    """Largest number of rows that solvers treat as independent: the number of independent rows in the closed initial
+    state, shape (1,). After a step, coordinates satisfy the constraints only within the error of the step. Redundant
+    rows then contradict each other slightly, and would seem to lock the mechanism if they counted as independent."""
     column: np.ndarray
     """First speed of each link on a path, counting only the speeds of these links, and their total number, shape (path
     + 1,)."""

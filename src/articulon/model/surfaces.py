@@ -92,7 +92,7 @@ def _edges(vertices: np.ndarray, triangles: np.ndarray, where: str) -> np.ndarra
     pairs, number, count = np.unique(np.stack([low, high], axis=1), axis=0, return_inverse=True, return_counts=True)
     number = number.reshape(-1)
     for wrong, what in (
-        (count < 2, "it is not closed: the edge from {} to {} belongs to one triangle only, of {} such edges"),
+        (count < 2, "it is not closed: the edge from {} to {} belongs to one triangle only (there are {} such edges)"),
         (count > 2, "the edge from {} to {} belongs to more than two triangles, as do {} such edges in all"),
     ):
         bad = np.flatnonzero(wrong)
@@ -147,7 +147,8 @@ def read_mesh(file: str, where: str) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     ModelError
-        If the file cannot be read, holds no triangles, or ``trimesh`` is not installed; ``where`` comes first.
+        If the file cannot be read or holds no triangles, or if ``trimesh`` is not installed; the message begins with
+        ``where``.
     """
     try:
         import trimesh

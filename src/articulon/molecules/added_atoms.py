@@ -1,5 +1,5 @@
-"""Add missing atoms to a structure: heavy atoms with PDBFixer, hydrogens with OpenMM's modeller, chain ends,
-ligands."""
+"""Addition of missing atoms to a structure: heavy atoms by PDBFixer, hydrogens by OpenMM's modeller, atoms at the ends
+of chains, and hydrogens of ligands."""
 
 import io
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from articulon.molecules.structure_faults import Fault
 from articulon.molecules.templates import template
 
 FORCE_FIELD = ("amber14-all.xml", "amber14/tip3p.xml")
-"""Force field from which OpenMM's modeller knows the residues and places the hydrogens."""
+"""Force field by which OpenMM's modeller recognises residues and places hydrogens."""
 SEED = 1
 """Seed of PDBFixer's search for positions without overlap, and of the modeller's initial guesses."""
 
@@ -54,7 +54,8 @@ def with_missing_added(
     variants, chosen = variants_of(structure, protonation or {})
     try:
         force_field = app.ForceField(*FORCE_FIELD)
-        # Without a force field, the modeller places hydrogens with its own forces, for which these need no templates.
+        # Residues that the force field does not know need no templates if the modeller places hydrogens by its own
+        # forces.
         unknown = force_field.getUnmatchedResidues(modeller.topology) if _has_others(structure) else []
         by = None if unknown else force_field
         with seeded(SEED):
@@ -77,7 +78,7 @@ def _has_others(structure: Structure) -> bool:
 
 
 def _reference() -> Any:
-    """The platform whose results are the same on every machine."""
+    """Return the OpenMM platform whose results are the same on every machine."""
     import openmm
 
     return openmm.Platform.getPlatformByName("Reference")
@@ -86,7 +87,7 @@ def _reference() -> Any:
 def _with_heavy_atoms(structure: Structure) -> Structure:
     """Return a copy with the missing heavy atoms of residues, placed by PDBFixer; all other heavy atoms stay in place.
 
-    The hydrogens of these residues are removed, because the neighbours of their atoms have changed.
+    The hydrogens of completed residues are removed, because the neighbours of their heavy atoms have changed.
     """
     try:
         from pdbfixer import PDBFixer
@@ -152,7 +153,7 @@ def _with_heavy_atoms(structure: Structure) -> Structure:
 
 
 def _fixers_name(structure: Structure, k: int) -> str:
-    """Return PDBFixer's name of a residue; those of DNA begin with D."""
+    """Return the name of a residue in PDBFixer, where names of DNA residues begin with D."""
     residue = structure.residues[k]
     if residue.kind == "nucleotide":
         return residue.standard if structure.atom(k, "O2'") >= 0 else f"D{residue.standard}"
@@ -160,7 +161,7 @@ def _fixers_name(structure: Structure, k: int) -> str:
 
 
 def _with_ends(structure: Structure) -> Structure:
-    """Return a copy with OXT on each amino acid whose C has only two neighbours: across the C from the O."""
+    """Return a copy with an atom OXT, opposite to O, on each amino acid whose C has only two neighbours."""
     added, lines = {}, []
     for k, residue in enumerate(structure.residues):
         c, o, ca = (structure.atom(k, name) for name in ("C", "O", "CA"))

@@ -1,4 +1,4 @@
-"""Articulation of a structure: rigid clusters, the torsions between them, and loop constraints."""
+"""Articulation of a structure: its division into rigid clusters, torsions between them, and loop constraints."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +20,7 @@ class Torsion(NamedTuple):
     atoms: tuple[int, int, int, int]
     """The four atoms whose dihedral angle is the coordinate; the bond is between the middle two."""
     parent: int
-    """The cluster nearer the root; for a loop, the one whose end of the bond comes first."""
+    """The cluster nearer to the root; for a loop, the cluster with the atom of the bond that comes first."""
     child: int
     """The cluster that rotates."""
 
@@ -40,7 +40,7 @@ class Articulation:
     """Division of a structure into rigid bodies. Clusters are in the order of the bodies, parents first."""
 
     level: Level
-    """The resolution."""
+    """Level of resolution, such as ``all-atom-torsion``."""
     cluster: np.ndarray
     """Cluster of each atom, shape (atoms,)."""
     parent: np.ndarray
@@ -49,13 +49,13 @@ class Articulation:
     """Joint of each cluster with its parent: ``free`` or ``xyz`` for a root, ``revolute``, or ``spherical`` at the
     level ``residue``."""
     axis: np.ndarray
-    """Atoms of the bond to the parent, the parent's first; −1 for a root, shape (clusters, 2)."""
+    """Atoms of the bond to the parent, with the atom in the parent first; −1 for a root, shape (clusters, 2)."""
     torsions: tuple[Torsion, ...]
     """Torsions of the revolute joints, in the order of their clusters."""
     loops: tuple[Torsion, ...]
     """Bonds that close loops: revolute joints, or spherical ones at the level ``residue``."""
     inferred: tuple[str, ...]
-    """Inferences about the structure and its division, a line each."""
+    """Inferences about the structure and its division, one line each."""
 
     @cached_property
     def members(self) -> tuple[np.ndarray, ...]:
@@ -65,7 +65,7 @@ class Articulation:
 
     @cached_property
     def torsion(self) -> np.ndarray:
-        """Index of the torsion about which each cluster rotates, −1 for the others, shape (clusters,)."""
+        """Index of the torsion about which each cluster rotates, or −1 if there is none, shape (clusters,)."""
         found = np.full(len(self.parent), -1, dtype=np.int64)
         found[[torsion.child for torsion in self.torsions]] = np.arange(len(self.torsions))
         return found

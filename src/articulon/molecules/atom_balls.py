@@ -1,4 +1,4 @@
-"""Atoms of a structure file as balls; the file need not be a molecule that can be simulated."""
+"""Atoms of a structure file as balls. The file may contain a structure that cannot be simulated."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -27,12 +27,12 @@ class AtomBalls(NamedTuple):
 
 
 def balls_of_atoms(path: str, age: int, where: str) -> AtomBalls:
-    """Return the balls of a structure file's first model, without water, each atom at its first location.
+    """Return the balls of the first model in a structure file, without water, with each atom at its first location.
 
     Parameters
     ----------
     path, age
-        The file, and its modification time [ns], which is part of the cache key.
+        The file, and its modification time [ns]. The time is part of the cache key.
     where
         Prefix of messages.
 

@@ -1,4 +1,5 @@
-"""Find bonds: from templates in standard residues, from the file's records or distances in ligands and links."""
+"""Detection of bonds: in standard residues by templates, in ligands and links by records of the file or by
+distances."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,14 +24,14 @@ HYDROGEN = 0.15
 
 
 def bonded(structure: Structure, explicit: Sequence[tuple[int, int]] = ()) -> Structure:
-    """Return a copy with all bonds, and with the inferred ones listed.
+    """Return a copy with all bonds; bonds that were inferred are listed in ``inferred``.
 
     Parameters
     ----------
     structure
         Atoms and residues; existing bonds are ignored.
     explicit
-        Pairs of atoms that the file's records declare as bonded.
+        Pairs of atoms that records in the file declare as bonded.
 
     Raises
     ------
@@ -67,7 +68,7 @@ def bonded(structure: Structure, explicit: Sequence[tuple[int, int]] = ()) -> St
 
 
 def _modified(structure: Structure, found: set[tuple[int, int]], inferred: list[str]) -> tuple[Residue, ...]:
-    """Return the residues, counting those without a template that are linked into an amino acid chain as amino
+    """Return the residues. Residues without a template that are linked into a chain of amino acids become amino
     acids."""
     residues = list(structure.residues)
     joined = {
@@ -94,7 +95,7 @@ def _distance(structure: Structure, a: int, b: int) -> float:
 
 
 def _hydrogen_bonds(structure: Structure, label: str, heavy: list[int], atoms: range) -> set[tuple[int, int]]:
-    """Bond each hydrogen to the nearest heavy atom of its residue, whatever its name."""
+    """Return bonds from each hydrogen to the nearest heavy atom of its residue, independent of its name."""
     hydrogens = [a for a in atoms if structure.elements[a] == "H"]
     if not hydrogens:
         return set()
@@ -122,8 +123,8 @@ def _hydrogen_bonds(structure: Structure, label: str, heavy: list[int], atoms: r
 def _ligand_bonds(
     structure: Structure, k: int, heavy: list[int], recorded: set[tuple[int, int]], inferred: list[str]
 ) -> set[tuple[int, int]]:
-    """Heavy-atom bonds of a residue without template: from the file's records if it has any for it, else by
-    distance."""
+    """Return the bonds between heavy atoms of a residue without template: those in records of the file if there are any
+    for it, otherwise bonds by distance."""
     residue, members = structure.residues[k], set(heavy)
     given = {pair for pair in recorded if set(pair) <= members}
     if given:
@@ -154,7 +155,7 @@ def _links(structure: Structure) -> set[tuple[int, int]]:
 
 
 def _in_chain(structure: Structure, residue: int) -> bool:
-    """Whether a residue can be part of a chain; a modified amino acid has N, CA and C."""
+    """Return whether a residue can be part of a chain; for a modified amino acid this requires N, CA and C."""
     kind = structure.residues[residue].kind
     if kind == "ligand":
         return all(structure.atom(residue, name) >= 0 for name in ("N", "CA", "C"))
@@ -162,7 +163,7 @@ def _in_chain(structure: Structure, residue: int) -> bool:
 
 
 def _disulfides(structure: Structure, inferred: list[str]) -> set[tuple[int, int]]:
-    """Disulfide bonds by distance, between sulfur atoms of cysteines without a hydrogen there."""
+    """Return the disulfide bonds, found by the distance between sulfur atoms of cysteines that carry no hydrogen."""
     sulfur = []
     for k, residue in enumerate(structure.residues):
         names = structure.names[residue.start : residue.stop]
@@ -186,7 +187,7 @@ def _disulfides(structure: Structure, inferred: list[str]) -> set[tuple[int, int
 
 
 def _recorded_links(structure: Structure, recorded: set[tuple[int, int]], inferred: list[str]) -> set[tuple[int, int]]:
-    """Bonds between residues that only the file's records declare."""
+    """Return the bonds between residues that only records of the file declare."""
     found = set()
     for a, b in sorted(recorded):
         if structure.residue[a] == structure.residue[b]:

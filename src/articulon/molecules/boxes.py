@@ -1,4 +1,4 @@
-"""Periodic boxes of structures: reading them from files, and checks."""
+"""Periodic boxes of structures: reading from files, and checks of distances across their faces."""
 
 from itertools import product
 from typing import Any
@@ -11,7 +11,8 @@ from articulon.molecules.elements import ANGSTROM, covalent_radii, metal
 from articulon.molecules.structure import Structure
 
 APART = 0.3
-"""Least distance between atoms of a solute and its periodic images [nm]: less than the width of a water molecule."""
+"""Minimum distance between atoms of a solute and its periodic images [nm]; it is less than the width of a water
+molecule."""
 OVERLAP = 0.02
 """Distance beyond the sum of covalent radii below which unbonded atoms clash [nm]."""
 SHOWN = 20
@@ -19,9 +20,9 @@ SHOWN = 20
 
 
 def box_of(vectors: Any) -> Box:
-    """Make a box of three edges [nm], the first along x and the second in the plane of x and y.
+    """Return a box with three edges [nm], the first along x and the second in the plane of x and y.
 
-    Whole edges are subtracted so that no tilt exceeds half an edge. Raises ModelError for invalid edges.
+    Multiples of whole edges are subtracted so that no tilt exceeds half an edge. Raises ModelError for invalid edges.
     """
     edges = np.array([list(row) for row in vectors], dtype=float)
     if edges.shape != (3, 3) or np.abs(np.triu(edges, 1)).max() > 1e-9 * np.abs(edges).max():
@@ -37,7 +38,8 @@ def box_of(vectors: Any) -> Box:
 
 
 def box_of_file(file: Any, source: str) -> Box:
-    """Return the box that gemmi has read; raise ModelError if there is none, or if symmetry adds copies to it."""
+    """Return the box in a file read by gemmi; raise ModelError if there is none, or if symmetry operations add
+    copies."""
     cell = file.cell
     lengths = np.array([cell.a, cell.b, cell.c]) * ANGSTROM
     if not cell.is_crystal() or (lengths <= 0.1001).all():
@@ -60,7 +62,8 @@ def shown_box(box: Box) -> str:
 
 
 def check_images(structure: Structure, count: int | None = None) -> None:
-    """Raise ModelError, naming two atoms, if the solute, the first atoms, comes too close to its own periodic image."""
+    """Raise ModelError, naming two atoms, if the solute comes too close to its own periodic image. The solute is the
+    first ``count`` atoms."""
     from scipy.spatial import cKDTree
 
     assert structure.box is not None
@@ -78,10 +81,10 @@ def check_images(structure: Structure, count: int | None = None) -> None:
 
 
 def check_overlaps(structure: Structure) -> None:
-    """Raise ModelError, naming the atoms, if some overlap with periodic images of others.
+    """Raise ModelError, naming the atoms, if atoms overlap with periodic images of others.
 
-    Only images across one side or edge of the box from the given positions count, inside or outside it: molecules may
-    lie anywhere, as long as they are whole.
+    Only images that are shifted by at most one edge in each direction are checked. Molecules may lie inside or outside
+    the box, as long as they are whole.
     """
     from scipy.spatial import cKDTree
 
@@ -127,5 +130,5 @@ def _metal(structure: Structure, pair: tuple[int, int]) -> bool:
 
 
 def _shifts(box: Box) -> list[np.ndarray]:
-    """Translations to half of the neighbouring cells; the other half follows by symmetry."""
+    """Return the translations to half of the neighbouring cells; the other half follows by symmetry."""
     return [np.array(shift) @ box.vectors for shift in product((-1, 0, 1), repeat=3) if shift > (0, 0, 0)]

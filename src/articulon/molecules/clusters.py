@@ -8,7 +8,8 @@ import numpy as np
 from articulon.molecules.structure import Structure
 
 ON_AXIS = 1e-3
-"""Sine of the angle to an axis below which an atom lies on it: a body of such atoms has no inertia about the axis."""
+"""Sine of the angle to an axis below which an atom counts as lying on it. A body of atoms on the axis has no inertia
+about it."""
 
 
 class ClusterGraph:
@@ -37,7 +38,7 @@ class ClusterGraph:
         return sorted(self._cut)
 
     def cut(self, bond: tuple[int, int]) -> None:
-        """Make a bond close a loop instead of being part of the tree."""
+        """Remove a bond from the tree; it becomes a bond that closes a loop."""
         self._cut.add((min(bond), max(bond)))
         self._forget()
 
@@ -65,7 +66,8 @@ class ClusterGraph:
         return [bond for bond in self._bonds if bond not in self._cut]
 
     def edges(self) -> dict[int, list[tuple[int, tuple[int, int]]]]:
-        """For each cluster, the clusters across its bonds and the bonds, its own atom first."""
+        """Neighbours of each cluster: the cluster across each of its bonds, and the bond with the cluster's own atom
+        first."""
         if self._known_edges is not None:
             return self._known_edges
         found: dict[int, list[tuple[int, tuple[int, int]]]] = {self.of(a): [] for a in range(len(self.structure))}
@@ -86,7 +88,7 @@ class ClusterGraph:
         return found
 
     def off_axis(self, atoms: Sequence[int], bond: tuple[int, int]) -> bool:
-        """Whether some of the atoms lie off the axis of a bond."""
+        """Return whether at least one of the atoms lies off the axis of a bond."""
         x = self.structure.positions
         origin, axis = x[bond[0]], x[bond[1]] - x[bond[0]]
         arms = x[list(atoms)] - origin
@@ -94,8 +96,11 @@ class ClusterGraph:
         return bool(np.any(np.linalg.norm(np.cross(arms, axis), axis=1) > ON_AXIS * lengths + 1e-12))
 
     def drop_idle(self) -> None:
-        """Merge clusters between which a rotation has no effect: ends on the axis of their only bond, and clusters on
-        one line with two of their bonds, as in an alkyne, where both bonds would rotate about the same axis."""
+        """Merge clusters between which a rotation has no effect.
+
+        These are end clusters whose atoms lie on the axis of their only bond, and clusters on one line with two of
+        their bonds, as in an alkyne, where both bonds would rotate about the same axis.
+        """
         changed = True
         while changed:
             changed = False
@@ -132,7 +137,7 @@ class ClusterGraph:
         return None
 
     def cycle(self) -> list[tuple[int, int]] | None:
-        """Return the bonds of one cycle, the shortest through its last bond; None if there is none."""
+        """Return the bonds of a cycle, which is the shortest one through its last bond; None if there is no cycle."""
         edges = self.edges()
         seen: set[int] = set()
         for first in edges:
@@ -154,7 +159,7 @@ class ClusterGraph:
         return None
 
     def may_be_cut(self, bond: tuple[int, int]) -> bool:
-        """Whether both of a bond's clusters could still rotate about their remaining bonds."""
+        """Return whether both clusters of a bond could still rotate about their other bonds if it is cut."""
         members, edges = self.members(), self.edges()
         for end in bond:
             cluster = self.of(end)

@@ -1,4 +1,4 @@
-"""Parse rigid domains and other ranges of residues, given by chains and residue numbers."""
+"""Parser of rigid domains and other ranges of residues, given by chains and residue numbers."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ _RANGE = re.compile(r"(-?\d+)(?:-(-?\d+))?")
 
 
 def domain_atoms(structure: Structure, domains: Sequence[str], where: str = "domains") -> list[list[int]]:
-    """Return the atoms of each domain; raise ModelError for one that is malformed, empty, or overlaps another."""
+    """Return the atoms of each domain; raise ModelError for a domain that is malformed, empty, or overlaps another."""
     owner: dict[int, str] = {}
     found = []
     for text in domains:
@@ -28,7 +28,8 @@ def domain_atoms(structure: Structure, domains: Sequence[str], where: str = "dom
 
 
 def residues_in(structure: Structure, text: str, where: str) -> list[int]:
-    """Return the residues of "A:1-29,68-117", or without a chain "1-29"; raise ModelError if there are none."""
+    """Return the residues that a text such as "A:1-29,68-117" (or "1-29", without a chain) selects; raise ModelError if
+    there are none."""
     chain, ranges = _ranges(text, where)
     if chain is not None and all(residue.chain != chain for residue in structure.residues):
         known = [name for name in dict.fromkeys(residue.chain for residue in structure.residues) if name]
@@ -45,7 +46,7 @@ def residues_in(structure: Structure, text: str, where: str) -> list[int]:
 
 
 def _ranges(text: str, where: str) -> tuple[str | None, list[tuple[int, int]]]:
-    """Parse chain and ranges of "A:1-29,68-117"."""
+    """Return the chain and the ranges in a text such as "A:1-29,68-117"."""
     chain, colon, rest = text.rpartition(":")
     ranges = []
     if set(chain) & set(":,"):

@@ -14,9 +14,9 @@ class NewAtom(NamedTuple):
     """An atom to be added at the end of a residue."""
 
     name: str
-    """Its name."""
+    """Name of the atom."""
     element: str
-    """Its chemical symbol."""
+    """Chemical symbol of the atom."""
     place: np.ndarray
     """Position [nm], shape (3,)."""
     bonded: tuple[str, ...]
@@ -24,7 +24,8 @@ class NewAtom(NamedTuple):
 
 
 def edited(structure: Structure, added: Mapping[int, Sequence[NewAtom]], gone: Sequence[int] = ()) -> Structure:
-    """Return a copy with atoms added at the end of residues, by the residue's index, and with other atoms removed."""
+    """Return a copy with atoms added at the end of residues and other atoms removed. ``added`` is by index of the
+    residue."""
     without = set(gone)
     names: list[str] = []
     elements: list[str] = []

@@ -13,7 +13,8 @@ ANGSTROM = 0.1
 
 
 def gemmi() -> Any:
-    """Return the package that reads structure files; raise ModelError, saying what to install, if it is missing."""
+    """Return the package gemmi, which reads structure files; raise ModelError, saying what to install, if it is
+    missing."""
     try:
         import gemmi as package
     except ImportError:
@@ -27,7 +28,7 @@ def _element(symbol: str) -> Any:
 
 
 def masses(symbols: Sequence[str]) -> np.ndarray:
-    """Standard atomic weights [Da]."""
+    """Return the standard atomic weights of elements [Da]."""
     return np.array([_element(symbol).weight for symbol in symbols])
 
 
@@ -42,5 +43,5 @@ def van_der_waals_radii(symbols: Sequence[str]) -> np.ndarray:
 
 
 def metal(symbol: str) -> bool:
-    """Whether bonds to the element count as coordination."""
+    """Return whether an element is a metal, whose bonds count as coordination."""
     return bool(_element(symbol).is_metal)

@@ -1,4 +1,4 @@
-"""Force fields of proteins: OpenMM assigns the parameters, and our own forces use them."""
+"""Force fields of molecules: OpenMM assigns the parameters, and forces of articulon use them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ from articulon.molecules.virtual_sites import check_virtual_sites
 
 @dataclass(frozen=True, eq=False)
 class ForceField:
-    """A force field as our own forces, for a model whose site k is atom k, in the units ``"Da-nm-ps"``."""
+    """A force field as forces of articulon, for a model whose site k is atom k, in the units ``"Da-nm-ps"``."""
 
     kinds: tuple[str, ...]
     """Kind of each site: its Lennard-Jones type."""
@@ -35,16 +35,16 @@ class ForceField:
     forces: tuple[Any, ...]
     """Declared forces, as for ``ModelBuilder.add_force``."""
     terms: Mapping[str, tuple[int, int]]
-    """For each kind of bonded term, the number of terms and the number that can change; the others lie within one rigid
-    body and exert no forces."""
+    """For each kind of bonded term, the number of terms and the number of terms that can change. The other terms lie
+    within one rigid body and exert no forces."""
     box: Box | None = None
     """Periodic box of the forces [nm]; None in open space."""
     sites: SystemSites | None = None
-    """Positions of the sites, if there are more sites than atoms; otherwise site k is atom k."""
+    """Sites of the system, if there are more sites than atoms; None if site k is atom k."""
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """A line for each kind of term of which some exert no forces."""
+        """Return a line for each kind of bonded term that has terms without forces."""
         return tuple(
             f"{name}: {given - kept} of {given} lie within rigid bodies and are constant"
             for name, (given, kept) in self.terms.items()
@@ -61,7 +61,7 @@ def force_field(
     articulation: Articulation | None = None,
     files: Sequence[str] = (),
 ) -> ForceField:
-    """Return the forces of a structure.
+    """Return the forces of a force field for a structure.
 
     Parameters
     ----------
@@ -73,21 +73,22 @@ def force_field(
         ``"obc2"`` for the implicit solvent of :class:`articulon.forces.GeneralizedBorn`, ``"vacuum"`` for none, or the
         water model of the structure's water, such as ``"tip3p"``.
     cutoff
-        Cutoff [nm], or none. In open space it truncates Lennard-Jones forces and the solvent, and charges interact by
-        a reaction field (of permittivity 1 in the implicit solvent, as in OpenMM). In a periodic box it is that of
-        Lennard-Jones forces and of the real part of particle-mesh Ewald sums, 0.9 nm by default.
+        Cutoff [nm]; None for no cutoff in open space, and for 0.9 nm in a periodic box. In open space it truncates
+        Lennard-Jones forces and the solvent, and charges interact by a reaction field (of permittivity 1 in the
+        implicit solvent, as in OpenMM). In a periodic box it is the cutoff of Lennard-Jones forces and of the
+        real-space part of particle-mesh Ewald sums.
     articulation
         Division into rigid bodies. Bonds and angles that cannot change, and pairs within one body, then become a
         constant of the energy. Without it, all terms are kept.
     files
-        Additional force fields, for residues that this one does not know, in OpenMM's XML: paths, or names of files
-        that come with OpenMM.
+        Additional force fields in OpenMM's XML format, for residues that ``name`` does not cover: paths, or names of
+        files that come with OpenMM.
 
     Raises
     ------
     ModelError
         For residues without parameters; the message names each and its differences from known residues. For a water
-        model where the structure has no water, which :func:`solvate` adds.
+        model if the structure has no water; :func:`solvate` adds it.
     """
     if articulation is not None:
         check_cut(structure, articulation, "force_field")
@@ -97,9 +98,10 @@ def force_field(
 
 
 def of_system(system: Any, structure: Structure, articulation: Articulation | None) -> ForceField:
-    """Return the forces of an OpenMM System, and the constant part of its energy, for the atoms of a structure.
+    """Return the forces of an OpenMM System for the atoms of a structure, including the constant part of its energy.
 
-    Raises ModelError if the system has other particles, and where :func:`from_system` does.
+    Raises ModelError if the particles of the system are not the atoms of the structure, and the errors of
+    :func:`from_system`.
     """
     check_openmm_system(system, "force_field")
     check_structure(structure, "force_field")
@@ -115,8 +117,10 @@ def of_system(system: Any, structure: Structure, articulation: Articulation | No
 
 
 def from_system(system: Any, articulation: Articulation | None = None) -> ForceField:
-    """Return the forces of an OpenMM System, periodic or not. Constraints are ignored, and so are energies of terms
-    that cannot change. Virtual sites become sites of the body that carries their parent atoms.
+    """Return the forces of an OpenMM System, periodic or not.
+
+    Constraints are ignored, and so are energies of terms that cannot change. Virtual sites become sites of the body
+    that carries their parent atoms.
 
     Parameters
     ----------
@@ -128,8 +132,8 @@ def from_system(system: Any, articulation: Articulation | None = None) -> ForceF
     Raises
     ------
     ModelError
-        For a kind of force that has no counterpart here, for implicit solvents in a periodic box, and for a virtual
-        site that does not lie in one rigid body with its parent atoms.
+        For a kind of force that articulon does not have, for implicit solvents in a periodic box, and for a virtual
+        site that is not in the same rigid body as its parent atoms.
     """
     check_openmm_system(system, "from_system")
     if articulation is not None and not isinstance(articulation, Articulation):
@@ -138,7 +142,8 @@ def from_system(system: Any, articulation: Articulation | None = None) -> ForceF
 
 
 def forces_of_system(system: Any, articulation: Any = None) -> ForceField:
-    """Do what :func:`from_system` does, for any object that says which particles do not move relative to each other."""
+    """Return the forces of an OpenMM System like :func:`from_system`, for any object that tells which particles do not
+    move relative to each other."""
     count = system.getNumParticles()
     if articulation is not None and len(articulation.cluster) == count:
         check_virtual_sites(system, articulation.cluster)
@@ -168,7 +173,7 @@ def forces_of_system(system: Any, articulation: Any = None) -> ForceField:
 
 
 class Rigid:
-    """Record of the atoms that do not move relative to each other.
+    """Tells which atoms do not move relative to each other.
 
     Parameters
     ----------
@@ -195,12 +200,13 @@ class Rigid:
                 self.bodies[near].add(child)
 
     def can_change(self, *groups: Sequence[int]) -> bool:
-        """Whether the atoms of some group do not all lie in one body."""
+        """Return whether at least one of the groups contains atoms of different bodies."""
         return any(not set.intersection(*(self.bodies[k] for k in atoms)) for atoms in groups)
 
 
 def _constant(structure: Structure, articulation: Articulation, every: ForceField, kept: ForceField) -> float:
-    """Energy of the terms within rigid bodies at the given positions: the difference between free atoms and bodies."""
+    """Return the energy of the terms within rigid bodies at the positions of the structure. It is the difference
+    between the energies with all terms and with the terms between bodies."""
     places = structure.positions if kept.sites is None else kept.sites.positions
     builder = ModelBuilder(units=UNITS, box=structure.box)
     builder.add_particles(len(places), mass=1.0, positions=places, kind=every.kinds, charge=every.charges)
@@ -217,5 +223,5 @@ def _constant(structure: Structure, articulation: Articulation, every: ForceFiel
 
 
 def _pairwise(forces: Sequence[Any]) -> list[Any]:
-    """All forces except the solvent, which is not a sum over pairs and acts on the atoms of one body too."""
+    """Return all forces except the implicit solvent, which is not a sum over pairs and also acts within one body."""
     return [force for force in forces if not isinstance(force, GeneralizedBorn)]

@@ -1,4 +1,4 @@
-"""Force field files for OpenMM: those that come with it, and those of a user."""
+"""Force field files for OpenMM: those that come with it, and files of the user."""
 
 import io
 import re
@@ -26,9 +26,10 @@ class Water(NamedTuple):
     """A water model."""
 
     filled_from: str
-    """The modeller's box of water to fill in; its molecules then get the geometry of this model."""
+    """Name of the modeller's box of water that is filled in. Its molecules then get the geometry of this water
+    model."""
     files: Mapping[str, str]
-    """OpenMM's file of the water model and its ions, by the force field."""
+    """OpenMM's file of the water model and its ions, for each force field."""
     sites: int
     """Number of sites of a molecule."""
 
@@ -62,11 +63,11 @@ class Reader(NamedTuple):
     brought: tuple[str, ...]
     """Contents of the user's files."""
     ions: bool
-    """Whether TIP3P's file of ions and water was added to an implicit solvent."""
+    """Whether the file of TIP3P water and its ions was added for an implicit solvent."""
 
 
 def check_words(name: Any, solvent: Any) -> None:
-    """Raise ModelError for an unknown force field or solvent, or two that do not fit together."""
+    """Raise ModelError for an unknown force field or solvent, or for two that are incompatible."""
     for key, given, known in (("force_field", name, FILES), ("solvent", solvent, SOLVENTS)):
         if not isinstance(given, str) or given not in known:
             raise ModelError(f"model.{key}: there is no {shown(given)} (known: {', '.join(known)})")
@@ -83,9 +84,9 @@ def reader(structure: Structure, name: str, solvent: str, files: Sequence[str] =
     structure
         The structure; its ions and water determine whether their parameters are needed.
     name, solvent
-        Words of :data:`FILES` and :data:`SOLVENTS`.
+        Keys of :data:`FILES` and :data:`SOLVENTS`.
     files
-        The user's files: paths, or names of files that come with OpenMM.
+        Additional files: paths of user files, or names of files that come with OpenMM.
 
     Raises
     ------
@@ -150,7 +151,7 @@ def _content(path: Path) -> str:
 
 
 def _parsed(where: str, text: str) -> None:
-    """Raise ModelError for text that OpenMM could not read by itself."""
+    """Raise ModelError for the text of a file that OpenMM cannot read."""
     from xml.etree import ElementTree
 
     try:
@@ -163,12 +164,12 @@ def _parsed(where: str, text: str) -> None:
 
 @lru_cache(maxsize=8)
 def _read(own: tuple[str, ...], brought: tuple[str, ...]) -> Any:
-    """Return OpenMM's cached reader of a force field; CHARMM's takes ten seconds to read."""
+    """Return OpenMM's force field from a cache, because reading that of CHARMM takes ten seconds."""
     return fresh(own, brought)
 
 
 def fresh(own: Sequence[str], brought: Sequence[str]) -> Any:
-    """Return a new reader of a force field, not shared with other callers."""
+    """Read OpenMM's force field anew, so that it is not shared with other callers."""
     app = openmm_app()
     try:
         return app.ForceField(*own, *(io.StringIO(text) for text in brought))

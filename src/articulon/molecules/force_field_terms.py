@@ -1,4 +1,4 @@
-"""Convert OpenMM's forces to our own. Both use kJ/mol, nm and radians; 1 kJ/mol is 1 Da nm²/ps²."""
+"""Conversion of OpenMM's forces to those of articulon. Both use kJ/mol, nm and radians; 1 kJ/mol is 1 Da nm²/ps²."""
 
 import re
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from articulon.forces.sites.listed_pairs import ListedPairs
 from articulon.molecules import periodic_terms as periodic
 
 CanChange = Callable[..., bool]
-"""Test whether the relative positions within some group of atoms, each a tuple, can change."""
+"""Test of whether relative positions can change in at least one of the given groups of atoms, each a tuple."""
 Bonded = tuple[str, list[Any], int]
 """Name of a term, its forces, and the number of terms that OpenMM has."""
 OFFSET = 0.009
@@ -47,7 +47,7 @@ def plain(value: Any) -> float:
 
 
 def number(force: Any) -> int:
-    """Return the number of terms in one of our bonded forces."""
+    """Return the number of terms in a bonded force of articulon."""
     for key in ("bonds", "angles", "dihedrals", "pairs", "first"):
         if hasattr(force, key):
             return len(getattr(force, key))
@@ -109,7 +109,7 @@ def correction_maps(force: Any, can_change: CanChange) -> Bonded:
         maps = []
         for k in range(force.getNumMaps()):
             size, energy = force.getMapParameters(k)
-            # The first angle is the fastest index.
+            # In OpenMM's order of the energies, the index of the first angle varies fastest.
             maps.append(np.array([plain(e) for e in energy]).reshape(size, size).T.tolist())
         chosen, first, second = zip(*rows, strict=True)
         found.append(CorrectionMaps(maps=maps, first=first, second=second, map=chosen))
@@ -172,7 +172,7 @@ def nonbonded(system: Any, can_change: CanChange) -> Nonbonded | None:
 
 
 def _ends(force: Any) -> dict[str, Any]:
-    """Return cutoff and switch as options of our force laws."""
+    """Return the cutoff and the switching distance as options of articulon's force laws."""
     if force.getNonbondedMethod() == force.NoCutoff:
         return {}
     ends: dict[str, Any] = {"cutoff": plain(force.getCutoffDistance())}
@@ -182,7 +182,7 @@ def _ends(force: Any) -> dict[str, Any]:
 
 
 def _mixed(sigma: np.ndarray, epsilon: np.ndarray, ends: dict[str, Any]) -> tuple[tuple[str, ...], list[Any]]:
-    """Return kinds by σ and ε, and their force law. σ is irrelevant where ε is zero."""
+    """Return a kind for each pair of σ and ε, and the force law of the kinds. σ is ignored if ε is zero."""
     sigma = np.where((epsilon > 0.0) & (sigma > 0.0), sigma, 1.0)
     unique, inverse = np.unique(np.stack([sigma, epsilon], axis=1), axis=0, return_inverse=True)
     names = [f"T{k + 1}" for k in range(len(unique))]
@@ -194,7 +194,7 @@ def _mixed(sigma: np.ndarray, epsilon: np.ndarray, ends: dict[str, Any]) -> tupl
 
 
 def _tabulated(force: Any, ends: dict[str, Any], epsilon: np.ndarray) -> tuple[tuple[str, ...], list[Any]]:
-    """Return kinds by type and a tabulated force law, in which pairs of types may deviate from any mixing rule."""
+    """Return a kind for each type, and a tabulated force law, in which pairs of types need not follow a mixing rule."""
     if force.getEnergyFunction().strip() != LENNARD_JONES_TABLES or epsilon.any():
         raise ModelError(
             f"model.force_field: OpenMM's CustomNonbondedForce '{force.getEnergyFunction()}' has no counterpart here: "
@@ -216,7 +216,8 @@ def _tabulated(force: Any, ends: dict[str, Any], epsilon: np.ndarray) -> tuple[t
 
 
 def _exceptions(force: Any, can_change: CanChange) -> list[Any]:
-    """Return the pairs that sums over all pairs exclude, and those among them with parameters of their own."""
+    """Return the pairs that are excluded from sums over all pairs, and the forces of excluded pairs that have their own
+    parameters."""
     every = [force.getExceptionParameters(k) for k in range(force.getNumExceptions())]
     if not every:
         return []

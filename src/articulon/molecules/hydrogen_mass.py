@@ -11,11 +11,12 @@ from articulon.units import unit_system
 
 
 def heavier_hydrogens(structure: Structure, mass: Any) -> Structure:
-    """Return the structure with a given mass for every bonded hydrogen; the added mass is taken from its heavy atom.
+    """Return the structure with a given mass for every bonded hydrogen. The added mass is taken from the heavy atom to
+    which the hydrogen is bonded.
 
-    The total mass stays, and the centre of mass changes little. Averages over positions change only by the metric of
-    rigid bonds; groups such as hydroxyl rotate more slowly. As in OpenMM (``hydrogenMass`` of
-    ``ForceField.createSystem``; Feenstra, Hess and Berendsen, J. Comput. Chem. 20, 786, 1999), water is left as it is.
+    The total mass is preserved, and the centre of mass changes little. Averages over positions change only through the
+    metric of rigid bonds. Groups such as hydroxyl rotate more slowly. Water is not changed, as in OpenMM
+    (``hydrogenMass`` of ``ForceField.createSystem``; Feenstra, Hess and Berendsen, J. Comput. Chem. 20, 786, 1999).
 
     Parameters
     ----------

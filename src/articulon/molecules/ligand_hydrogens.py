@@ -44,8 +44,8 @@ def with_ligand_hydrogens(structure: Structure, ligands: Mapping[str, str]) -> S
     Raises
     ------
     ModelError
-        For SMILES that cannot be read, names of no residue, and a residue whose heavy atoms and bonds differ from its
-        SMILES.
+        For SMILES that cannot be read, names that no residue has, and a residue whose heavy atoms and bonds differ from
+        its SMILES.
     """
     added: dict[int, list[NewAtom]] = {}
     gone: list[int] = []
@@ -68,10 +68,10 @@ def with_ligand_hydrogens(structure: Structure, ligands: Mapping[str, str]) -> S
 
 
 def chemistry(structure: Structure, k: int, smiles: str) -> tuple[Any, list[int]]:
-    """Return RDKit's molecule of a residue with the bond orders of its SMILES, and the atoms of the structure that its
-    heavy atoms correspond to.
+    """Return RDKit's molecule of a residue with the bond orders of its SMILES, and the atoms of the structure to which
+    its heavy atoms correspond.
 
-    The residue's own heavy atoms come first, then those of other residues bonded to it, then all hydrogens.
+    The heavy atoms of the residue come first, then atoms of other residues that are bonded to it, then all hydrogens.
     """
     chem = rdkit_chemistry()
     from rdkit.Chem import AllChem
@@ -110,7 +110,7 @@ def chemistry(structure: Structure, k: int, smiles: str) -> tuple[Any, list[int]
 
 
 def _with_outside(chem: Any, molecule: Any, structure: Structure, k: int, heavy: list[int]) -> Any:
-    """Return the molecule with the atoms of other residues bonded to it, in place of hydrogens."""
+    """Return the molecule with atoms of other residues that are bonded to it in place of hydrogens."""
     joined = chem.RWMol(molecule)
     shape = joined.GetConformer()
     for index, a in enumerate(heavy):
@@ -145,7 +145,7 @@ def _hydrogens(structure: Structure, molecule: Any, heavy: list[int]) -> list[Ne
 
 
 def _in_plane(structure: Structure, atom: int) -> np.ndarray | None:
-    """Return the direction of a peptide nitrogen's hydrogen, opposite to both neighbours; None for other atoms."""
+    """Return the direction of the hydrogen on a peptide nitrogen, opposite to both neighbours; None for other atoms."""
     around = [b for b in structure.neighbours[atom] if structure.elements[b] != "H"]
     other = any(structure.names[b] == "C" and structure.residue[b] != structure.residue[atom] for b in around)
     if structure.names[atom] != "N" or not other or len(around) != 2:

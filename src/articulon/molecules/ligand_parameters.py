@@ -1,4 +1,5 @@
-"""Ligand parameters of the general AMBER force field, computed by AmberTools and written by ParmEd as OpenMM's XML."""
+"""Ligand parameters of the general AMBER force field: AmberTools computes them, and ParmEd writes them as OpenMM
+XML."""
 
 import shutil
 import subprocess
@@ -31,12 +32,12 @@ def write_ligand_parameters(
     *,
     charges: ChargeMethod = "am1-bcc",
 ) -> None:
-    """Write the parameters of a ligand as an OpenMM force field file, to be named in ``force_field_files``.
+    """Write the parameters of a ligand as an OpenMM force field file, which can be named in ``force_field_files``.
 
-    Atom types and bonded parameters are those of GAFF2 (Wang et al., J. Comput. Chem. 25, 1157, 2004), with parmchk2's
-    substitutes for missing ones. Charges are AM1-BCC (Jakalian, Jack and Bayly, J. Comput. Chem. 23, 1623, 2002) for
-    the relaxed geometry of the ligand in the structure, or Gasteiger charges, which are quick and rough. The parameters
-    fit ``amber14``.
+    Atom types and bonded parameters are those of GAFF2 (Wang et al., J. Comput. Chem. 25, 1157, 2004); parmchk2
+    substitutes missing ones. Charges are AM1-BCC charges (Jakalian, Jack and Bayly, J. Comput. Chem. 23, 1623, 2002)
+    for the relaxed geometry of the ligand in the structure, or Gasteiger charges, which are fast to compute and less
+    accurate. The parameters are compatible with ``amber14``.
 
     Parameters
     ----------
@@ -113,8 +114,8 @@ def ligand_parameters(structure: Structure, name: str, smiles: str, charges: str
 
 
 def found_program(program: str) -> str | None:
-    """Return the path of an AmberTools program, from this environment, the command path, or the package acpype; None if
-    there is none."""
+    """Return the path of an AmberTools program, which is searched in this environment, on the command path, and in the
+    package acpype; None if it is not found."""
     own = Path(sys.executable).parent / program
     if own.is_file():
         return str(own)
@@ -151,7 +152,7 @@ def _run(program: str, options: list[str], folder: Path, where: str) -> None:
 
 
 def _written(folder: Path, name: str, charge: int, method: str) -> str:
-    """Convert AmberTools' files to OpenMM's XML, with type names that begin with the residue's name."""
+    """Convert the files of AmberTools to OpenMM's XML format. Names of types begin with the name of the residue."""
     try:
         import parmed
     except ImportError:
@@ -161,7 +162,7 @@ def _written(folder: Path, name: str, charge: int, method: str) -> str:
     known = parmed.openmm.OpenMMParameterSet.from_parameterset(
         parmed.amber.AmberParameterSet(str(folder / "ligand.frcmod"))
     )
-    # antechamber writes charges of six digits, which need not add up to a whole charge.
+    # antechamber writes charges with six digits, whose sum may differ from a whole number.
     atoms = list(molecule.atoms)
     rest = (charge - sum(atom.charge for atom in atoms)) / len(atoms)
     if abs(rest) > 0.01:
@@ -198,7 +199,7 @@ def _prefixed(root: Any, prefix: str) -> None:
 
 
 def _check_substitutes(text: str, name: str) -> None:
-    """Raise ModelError for parameters that parmchk2 could not even estimate."""
+    """Raise ModelError for parameters that parmchk2 could not estimate."""
     bad = [line.split("  ")[0].strip() for line in text.splitlines() if "ATTN" in line]
     if bad:
         raise ModelError(

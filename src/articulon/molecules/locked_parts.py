@@ -1,4 +1,4 @@
-"""Selections of what is locked in a molecule: side chains, backbones, chains, ranges of residues, rigid domains."""
+"""Selections of locked parts of a molecule: side chains, backbones, chains, ranges of residues, rigid domains."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -25,16 +25,16 @@ class Locked(NamedTuple):
     """The part of a molecule that one word locks."""
 
     word: str
-    """The word."""
+    """The word that selects the part."""
     bonds: np.ndarray
     """Whether each bond is locked, shape (bonds,)."""
     rigid: tuple[tuple[int, ...], ...]
-    """Groups of atoms that become one rigid body, whatever joins them."""
+    """Groups of atoms that each become one rigid body, even if they are not connected by bonds."""
 
 
 def locked_parts(structure: Structure, locked: Sequence[str], where: str) -> list[Locked]:
-    """Return the parts that some words lock; raise ModelError, naming the word, if it is unknown or selects no
-    residue."""
+    """Return the parts that words select for locking; raise ModelError, naming the word, if a word is unknown or
+    selects no residue."""
     return [_part(structure, text.strip(), where) for text in locked]
 
 
@@ -51,10 +51,10 @@ def locked_bodies(structure: Structure, articulation: Articulation, locked: str 
         - ``"side-chains"``: χ₁, χ₂ … and all other torsions beyond the backbone, in proteins and nucleic acids;
         - ``"backbone"``: φ, ψ, and ω where it is free; sugar and phosphate of nucleic acids;
         - ``"A"``: all torsions within a chain;
-        - ``"A:10-20,30-35"``, or without a chain ``"10-20"``: all torsions within the residues, and between consecutive
-          ones;
-        - ``"domain A:1-29,60-117"``: the same as one rigid body, even if it has several segments;
-        - ``"residue LIG"``: all torsions within the residues of a name.
+        - ``"A:10-20,30-35"``, or ``"10-20"`` for all chains: all torsions within the residues, and between consecutive
+          residues;
+        - ``"domain A:1-29,60-117"``: the residues as one rigid body, even if they form several segments;
+        - ``"residue LIG"``: all torsions within the residues with this name.
 
     Returns
     -------
@@ -64,8 +64,8 @@ def locked_bodies(structure: Structure, articulation: Articulation, locked: str 
     Raises
     ------
     ModelError
-        For an unknown word, a word that selects no torsion, and a domain of several segments, which joints alone do not
-        hold together: pass that to :func:`perceive`.
+        For an unknown word, and a word that selects no torsion. Also for a domain of several segments, because locked
+        joints do not hold the segments together; pass such a domain to :func:`perceive`.
     """
     check_cut(structure, articulation, "locked_bodies")
     parts = locked_parts(structure, words(locked, "locked_bodies, locked"), "locked_bodies, locked")
@@ -82,10 +82,9 @@ def locked_bodies(structure: Structure, articulation: Articulation, locked: str 
 
 
 def bodies_of_words(model: Model, locked: Sequence[str], where: str) -> tuple[str, ...]:
-    """Return names of bodies, replacing words that select parts of molecules if the model has any.
+    """Return names of bodies. If the model has molecules, words that select parts of them are replaced by names.
 
-    Names of bodies, and prefixes that end in a star, stay as they are. Raises ModelError where :func:`locked_bodies`
-    does.
+    Names of bodies, and prefixes that end in a star, are not changed. Raises the errors of :func:`locked_bodies`.
     """
     atoms = model.atoms
     if atoms is None:
@@ -108,7 +107,7 @@ def bodies_of_words(model: Model, locked: Sequence[str], where: str) -> tuple[st
 
 
 def _check_segments(structure: Structure, part: Locked, where: str) -> None:
-    """Raise ModelError for a rigid body of several segments, which no joint within it holds together."""
+    """Raise ModelError for a rigid body of several segments, because no joint within it holds the segments together."""
     if not part.rigid:
         return
     inside = {a for atoms in part.rigid for a in atoms}
@@ -126,7 +125,7 @@ def _check_segments(structure: Structure, part: Locked, where: str) -> None:
 
 
 def _structure_of(atoms: Atoms) -> Structure:
-    """Return the structure of a model's atoms, to which words refer."""
+    """Return a structure of the atoms of a model, in which words can be looked up."""
     stops = atoms.first.tolist()
     residues = tuple(
         Residue(name, number, insertion, chain, kind, "", stops[k], stops[k + 1])  # type: ignore[arg-type]

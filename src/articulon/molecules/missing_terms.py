@@ -1,4 +1,5 @@
-"""Detect missing terms of a user's force field: OpenMM silently skips bonds, angles and torsions of unknown types."""
+"""Detection of missing terms in a user's force field. OpenMM silently skips bonds, angles and torsions of unknown
+types."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,13 +14,13 @@ SHOWN = 20
 
 
 class Captured:
-    """A generator for OpenMM that adds no force, but keeps OpenMM's data on the atoms."""
+    """A force generator for OpenMM that adds no force, but stores OpenMM's data on the atoms."""
 
     def __init__(self) -> None:
         self.data: Any = None
 
     def createForce(self, system: Any, data: Any, *_: Any) -> None:
-        """Called by OpenMM."""
+        """Store the data; OpenMM calls this method."""
         self.data = data
 
 
@@ -132,7 +133,8 @@ def _is(row: tuple[Any, ...], types: tuple[Any, ...]) -> bool:
 
 
 def _places(data: Any, structure: Structure) -> list[int]:
-    """Return the structure's atom for each of OpenMM's, −1 for massless sites, which a structure does not have."""
+    """Return the atom of the structure for each atom of OpenMM, with −1 for massless sites, which a structure does not
+    have."""
     if len(data.atoms) == len(structure):
         return list(range(len(structure)))
     found, k = [], 0

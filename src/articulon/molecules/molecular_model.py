@@ -1,4 +1,5 @@
-"""Build a model from an articulation: bodies with the mass and inertia of their atoms, joints about the bonds."""
+"""Construction of a model from an articulation: bodies with the mass and inertia of their atoms, and joints about
+bonds."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -52,8 +53,8 @@ def populate(
 ) -> range:
     """Add bodies, loops and sites of a structure to a builder with the units Da, nm and ps; see :func:`build`.
 
-    ``sites`` are those of an OpenMM System with more particles than atoms, as in four-site water; without them, site k
-    is atom k. Returns the indices of the bodies; the first site of each body belongs to its first atom.
+    ``sites`` are the sites of an OpenMM System with more particles than atoms, as in four-site water; by default site k
+    is atom k. Returns the indices of the bodies. The first site of each body belongs to its first atom.
 
     Parameters
     ----------
@@ -84,7 +85,7 @@ def populate(
     for torsion in articulation.torsions:
         k = torsion.child
         joint_frames[k], frames[k], angles[k] = _frames(x, torsion.towards_child(home))
-    # The ground's frame is the world frame, and so is a root's joint frame.
+    # The joint frame of a root is the world frame, which is the frame of the ground.
     behind = np.where(roots, 0, parents)
     turned = np.swapaxes(frames[behind], 1, 2)
     offset = np.einsum("kij,kj->ki", turned, origins - origins[behind])
@@ -131,7 +132,7 @@ def populate(
 
 
 def _atoms(structure: Structure, articulation: Articulation, site: np.ndarray, body: int) -> Atoms:
-    """Return the names of the atoms behind the sites, on bodies from ``body`` on."""
+    """Return the description of the atoms at the sites; ``body`` is the index of the first body."""
     residues, torsions = structure.residues, articulation.torsions
     return Atoms(
         site=site,
@@ -193,10 +194,11 @@ def body_names(structure: Structure, articulation: Articulation) -> list[str]:
 
 
 def body_radii(structure: Structure, articulation: Articulation) -> np.ndarray:
-    """Compute the radius of the homogeneous sphere with each body's radius of gyration, shape (bodies,) [nm].
+    """Compute for each body the radius of the homogeneous sphere with the same radius of gyration [nm], shape
+    (bodies,).
 
-    R² = (5/3) Σ m (d² + (3/5) a²)/M, with atoms as spheres: d is the distance of an atom from the centre of mass, and a
-    its van der Waals radius. A single atom has R = a.
+    Atoms are taken as spheres: R² = (5/3) Σ m (d² + (3/5) a²)/M, where d is the distance of an atom from the centre of
+    mass and a its van der Waals radius. A single atom has R = a.
     """
     sizes = van_der_waals_radii(structure.elements)
     radii = []
@@ -208,8 +210,8 @@ def body_radii(structure: Structure, articulation: Articulation) -> np.ndarray:
 
 
 def stokes_drag(structure: Structure, articulation: Articulation, viscosity: Any) -> StokesDrag:
-    """Return Stokes drag on each body, as on a sphere of its size (:func:`body_radii`), in a medium of a viscosity
-    [mass/(length time)]. There are no hydrodynamic interactions between bodies (free draining).
+    """Return the Stokes drag on each body in a viscous medium. A body has the drag of a sphere of its size
+    (:func:`body_radii`). There are no hydrodynamic interactions between bodies (free draining).
 
     Parameters
     ----------
@@ -218,7 +220,7 @@ def stokes_drag(structure: Structure, articulation: Articulation, viscosity: Any
     articulation
         Articulation from :func:`perceive`.
     viscosity
-        η of the medium [mass/(length time)]; text carries its unit.
+        Viscosity η of the medium [mass/(length time)]; a string includes its unit.
     """
     check_cut(structure, articulation, "stokes_drag")
     try:
@@ -232,10 +234,11 @@ def stokes_drag(structure: Structure, articulation: Articulation, viscosity: Any
 
 
 def _frames(x: np.ndarray, atoms: tuple[int, int, int, int]) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return the joint frame and the body frame of a torsion in the world, as matrices, and the angle between them.
+    """Return the joint frame and the body frame of a torsion as matrices in the world frame, and the angle between
+    them.
 
-    Both have z along the bond; x points towards the first atom in the former and towards the last in the latter, so the
-    angle is the dihedral.
+    In both frames z is along the bond. The x axis points towards the first atom in the joint frame, and towards the
+    last atom in the body frame, so the angle is the dihedral.
     """
     i, j, k, l = x[list(atoms)]  # noqa: E741
     z = (k - j) / np.linalg.norm(k - j)
@@ -246,7 +249,7 @@ def _frames(x: np.ndarray, atoms: tuple[int, int, int, int]) -> tuple[np.ndarray
 
 
 def _across(arm: np.ndarray, axis: np.ndarray) -> np.ndarray:
-    """Component of an arm perpendicular to an axis, as a unit vector."""
+    """Return the component of a vector perpendicular to an axis, as a unit vector."""
     flat = arm - (arm @ axis) * axis
     return flat / np.linalg.norm(flat)
 
@@ -260,7 +263,8 @@ def _add_loop(
     origins: np.ndarray,
     frames: np.ndarray,
 ) -> None:
-    """Close a cut bond: with a revolute joint about it, or with a spherical one at its end if residues are rigid."""
+    """Add a loop constraint for a cut bond: a revolute joint about the bond, or a spherical joint at its end if
+    residues are rigid."""
     atoms = loop.towards_child(articulation.cluster)
     if articulation.level == "residue":
         joint: Joint = Spherical()

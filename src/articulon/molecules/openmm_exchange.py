@@ -73,8 +73,7 @@ def from_openmm(
     *,
     sites_too: bool = True,
 ) -> Structure:
-    """Return the structure of OpenMM's topology and positions, with its periodic box. Massless sites are an error, or
-    left out with ``sites_too=False``.
+    """Return the structure of OpenMM's topology and positions, with its periodic box.
 
     Parameters
     ----------
@@ -85,7 +84,7 @@ def from_openmm(
     source
         Name of the structure in messages.
     inferred
-        Earlier inferences, a line each.
+        Earlier inferences, one line each.
     sites_too
         Whether a massless site is an error; False leaves such sites out.
     """

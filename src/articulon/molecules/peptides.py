@@ -1,4 +1,4 @@
-"""Build peptides from their sequence and standard residue geometry, including hydrogens."""
+"""Construction of peptides, including hydrogens, from a sequence and standard geometry of residues."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ def peptide(
     chain: str = "A",
     accept: Sequence[str] = (),
 ) -> Structure:
-    """Build a peptide of standard geometry: an α-helix by default.
+    """Build a peptide in standard geometry, by default as an α-helix.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ def peptide(
         Letters, ``"SWTWENGKWTWK"``, or names, ``["ACE", "ALA", "NME"]``: amino acids, names of protonation states (HID,
         HIE, HIP, CYX, ASH, GLH, LYN), and the caps ACE, NME and NH2. Ends without a cap are charged.
     phi, psi, omega
-        Torsions of every residue [°], one value for all or one each, caps included. The ring of a proline fixes its φ.
+        Torsions of every residue [°]: one value for all, or one for each residue and cap. φ of a proline is fixed by
+        its ring.
     chi
         χ₁, χ₂ … of some residues [°], by their index in the sequence from 0; common rotamers by default.
     chain
@@ -172,7 +173,7 @@ def _backbone(
 
 
 def _trans(previous: dict[str, np.ndarray]) -> np.ndarray:
-    """Place N after an acetyl group: in its plane, across from the O."""
+    """Place N after an acetyl group: in the plane of the group, opposite to O."""
     c, methyl, o = previous["C"], previous["CH3"], previous["O"]
     axis, arm = (c - methyl) / np.linalg.norm(c - methyl), o - c
     across = arm - (arm @ axis) * axis

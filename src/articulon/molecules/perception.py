@@ -1,4 +1,4 @@
-"""Derive from the bonds a tree of rigid clusters connected by torsions, at the requested resolution."""
+"""Derivation of a tree of rigid clusters that are connected by torsions, from bonds and a requested resolution."""
 
 import math
 from collections.abc import Sequence
@@ -26,8 +26,8 @@ NO_OMEGA = {
 ON_LINE = 1e-4
 """Largest distance from a line at which an atom lies on it [nm]."""
 HEAVY_SHARE = 0.25
-"""A cluster with more than this fraction of a molecule's mass is its root; else the middle of the tree is, which keeps
-the tree shallow."""
+"""Fraction of the mass of a molecule above which a cluster is its root. Without such a cluster, the root is the middle
+of the tree, which keeps the tree shallow."""
 
 
 def perceive(
@@ -42,36 +42,38 @@ def perceive(
 ) -> Articulation:
     """Divide a structure into rigid clusters with torsions between them.
 
-    Rings of at most eight atoms and double or conjugated bonds are rigid; every other single bond is a torsion if its
-    rotation moves an atom. A molecule is one tree, with its root on a free joint; an ion translates only.
+    Rings of at most eight atoms, double bonds and conjugated bonds are rigid. Every other single bond is a torsion if
+    its rotation moves an atom. A molecule is one tree, with its root on a free joint. A single ion can only translate.
 
     Parameters
     ----------
     structure
         Structure from :func:`read_structure`.
     level
-        ``all-atom-torsion``; ``side-chains``, with a rigid backbone; ``rigid-side-chains``, where the backbone moves
-        and each side chain is rigid with it; ``residue``, with rigid residues, each on a spherical joint at the bond to
-        the next; or ``domain``, with rigid ``domains`` and all torsions elsewhere.
+        ``all-atom-torsion``: all torsions; ``side-chains``: the backbone is rigid; ``rigid-side-chains``: the backbone
+        moves, and each side chain is rigid together with its backbone atoms; ``residue``: residues are rigid, and
+        connected by spherical joints at the bonds between them; ``domain``: ``domains`` are rigid, with all torsions
+        elsewhere.
     omega
         Whether peptide bonds rotate. At the levels ``side-chains`` and ``residue`` this is fixed.
     disulfides
-        Whether all three torsions of a disulfide bridge rotate, in a loop, or the bridge is welded rigid.
+        ``loops``: the three torsions of a disulfide bridge rotate, and a loop constraint closes the bridge; ``welds``:
+        the bridge is rigid.
     domains
         For the level ``domain``: chains and ranges of residue numbers, such as ``"A:1-29,60-117"``. Residues between
         two domains belong to neither. Domains without residues between them are connected by a peptide bond.
     rings
-        Treatment of a ring of more than eight atoms, other than by disulfides, that would have to be cut: refuse it,
-        hold it rigid, or close it by a loop constraint.
+        Treatment of rings of more than eight atoms (without disulfides), which must be cut to give a tree: reject them,
+        make them rigid, or close them by a loop constraint.
     locked
-        Parts without torsions, in the words of :func:`locked_bodies`: ``"side-chains"``, ``"A:10-20"``, ``"residue
-        LIG"``. They are welded, and so cost nothing.
+        Parts without torsions, given by the words of :func:`locked_bodies`, such as ``"side-chains"``, ``"A:10-20"`` or
+        ``"residue LIG"``. They are welded, so they cost no computing time.
 
     Raises
     ------
     ModelError
-        For an unknown word, or one that selects nothing; for a ring that would have to be cut, invalid domains, or a
-        linear molecule, with the residues named.
+        For an unknown word, or a word that selects nothing; for a ring that must be cut, for invalid domains, and for a
+        linear molecule. The message names the residues.
     """
     check_structure(structure, "perceive")
     for name, value, choices in (
@@ -113,7 +115,7 @@ def perceive(
 
 
 def _at_level(structure: Structure, level: Level, turns: np.ndarray, bridges: list[tuple[int, int]]) -> np.ndarray:
-    """Return the rotatable bonds at a level, among those that may rotate."""
+    """Return which of the bonds that may rotate do so at a level."""
     ends = structure.bonds
     if level == "side-chains":
         return turns & ~backbone(structure)
@@ -125,7 +127,7 @@ def _at_level(structure: Structure, level: Level, turns: np.ndarray, bridges: li
 
 
 def _of_bridges(structure: Structure, bridges: list[tuple[int, int]], reach: int = 1) -> np.ndarray:
-    """Bonds of disulfides: those at the sulfur atoms and, with a reach of 2, those of their neighbours."""
+    """Return the bonds of disulfides: bonds of the sulfur atoms and, with a reach of 2, bonds of their neighbours."""
     atoms = {sulfur for bridge in bridges for sulfur in bridge}
     for _ in range(reach - 1):
         atoms |= {b for a in atoms for b in structure.neighbours[a]}
@@ -220,7 +222,7 @@ def _root(
     path = [order[-1]]
     while path[-1] != one:
         path.append(came[path[-1]])
-    # Choose a middle cluster of several atoms, so that the body on the free joint has rotational inertia.
+    # The root must have several atoms, so that the body on the free joint has rotational inertia.
     middle = sorted(range(len(path)), key=lambda k: (abs(2 * k - len(path)), k))
     return next((path[k] for k in middle if len(members[path[k]]) > 2), path[middle[0]])
 

@@ -1,4 +1,5 @@
-"""Terms of OpenMM's periodic systems: the box, electrostatics by particle-mesh Ewald or reaction field, and tails."""
+"""Terms of periodic OpenMM Systems: the box, electrostatics by particle-mesh Ewald or reaction field, and tail
+corrections."""
 
 import math
 from typing import Any
@@ -30,7 +31,8 @@ def periodic_box(system: Any) -> Box | None:
 
 
 def box_of_edges(edges: np.ndarray) -> Box:
-    """Make the box of three edges (3, 3) in OpenMM's reduced form [nm]; raise ModelError for others."""
+    """Return the box with three edges (3, 3) in OpenMM's reduced form [nm]; raise ModelError for edges in another
+    form."""
     try:
         return Box(
             lengths=tuple(np.diag(edges).tolist()), tilts=(float(edges[1, 0]), float(edges[2, 0]), float(edges[2, 1]))
@@ -56,12 +58,12 @@ def charge_terms(force: Any, charge: np.ndarray, box: Box | None, ends: dict[str
     box
         Box of the system.
     ends
-        Cutoff and switch, as options of our force laws.
+        Cutoff and switching distance, as options of articulon's force laws.
 
     Raises
     ------
     ModelError
-        For dispersion on a mesh, which has no counterpart here.
+        For dispersion on a mesh, which articulon does not have.
     """
     if force.getNonbondedMethod() == force.LJPME:
         raise ModelError(
@@ -81,12 +83,12 @@ def charge_terms(force: Any, charge: np.ndarray, box: Box | None, ends: dict[str
 
 
 def mesh_sum(force: Any, charge: np.ndarray, box: Box, cutoff: float) -> ParticleMeshEwald:
-    """Return the particle-mesh sum of a NonbondedForce, with its own damping and mesh if it specifies them, else with
-    those that its tolerance requires.
+    """Return the particle-mesh sum of a NonbondedForce. Damping and mesh are those that the force specifies, or follow
+    from its tolerance.
 
-    OpenMM's tolerance δ gives the damping by α = √(−ln 2δ)/r_c (OpenMM User Guide, 19.6.5). The neglected part of the
-    real-space sum is nearly all of its error, and sets the precision of ours, whose damping and cutoff are the cheapest
-    for it: they only divide the sum into two parts and do not change it.
+    In OpenMM, the tolerance δ gives the damping α = √(−ln 2δ)/r_c (OpenMM User Guide, 19.6.5). The neglected part of
+    its real-space sum is nearly its whole error. The sum of articulon gets the same precision, with the damping and
+    cutoff that are cheapest for it; these only divide the sum into two parts, and do not change its value.
     """
     from openmm import unit
 
@@ -103,8 +105,8 @@ def mesh_sum(force: Any, charge: np.ndarray, box: Box, cutoff: float) -> Particl
 
 
 def tails(force: Any) -> dict[str, bool]:
-    """Whether to add the contributions beyond the cutoff, as an option of our force laws: where a periodic
-    NonbondedForce or a CustomNonbondedForce does so."""
+    """Return, as an option of articulon's force laws, whether the contributions beyond the cutoff are added. They are
+    if the periodic NonbondedForce or CustomNonbondedForce adds them."""
     if hasattr(force, "getUseDispersionCorrection"):
         periodic = force.getNonbondedMethod() not in (force.NoCutoff, force.CutoffNonPeriodic)
         return {"tail_correction": True} if periodic and force.getUseDispersionCorrection() else {}

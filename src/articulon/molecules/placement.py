@@ -28,7 +28,7 @@ def placed(
 
 
 def add_side_chain(now: dict[str, np.ndarray], standard: str, chi: Sequence[float] | None) -> None:
-    """Place heavy atoms from CB on."""
+    """Place the heavy atoms of a side chain, from CB outwards."""
     angles = geometry.ROTAMERS.get(standard, ()) if chi is None else tuple(chi)
     for row in geometry.placements(standard):
         if row.chi > len(angles):
@@ -45,7 +45,7 @@ def add_hydrogens(
     ends: tuple[bool, bool],
     previous: dict[str, np.ndarray] | None,
 ) -> None:
-    """Place the hydrogens of a residue on each heavy atom in turn."""
+    """Place the hydrogens of a residue on all its heavy atoms."""
     known = template(standard)
     counts = {**known.hydrogens, **_polar(name, standard, first=ends[0])}
     partners: dict[str, list[str]] = {atom: [] for atom in now}
@@ -71,7 +71,7 @@ def add_hydrogens(
 
 
 def _polar(name: str, standard: str, *, first: bool) -> dict[str, int]:
-    """Number of hydrogens on nitrogen, oxygen and sulfur."""
+    """Return the number of hydrogens on each nitrogen, oxygen and sulfur atom."""
     text = geometry.HYDROGENS.get(name, geometry.HYDROGENS.get(standard, ""))
     counts = {atom: int(number or 1) for atom, _, number in (word.partition(":") for word in text.split())}
     if standard == "NH2":
@@ -82,7 +82,7 @@ def _polar(name: str, standard: str, *, first: bool) -> dict[str, int]:
 
 
 def _labels(atom: str, count: int, sheet: bool) -> list[str]:
-    """Names of an atom's hydrogens: HB2 and HB3 on CB, HG11 to HG13 on CG1, HH21 and HH22 on NH2."""
+    """Return the names of the hydrogens of an atom: HB2 and HB3 on CB, HG11 to HG13 on CG1, HH21 and HH22 on NH2."""
     stem = "H" if atom in ("CH3", "C") else "H" + atom[1:]
     if count == 1:
         return [stem]
@@ -100,7 +100,7 @@ def _around(
     out = np.sum(arms, axis=0)
     out /= np.linalg.norm(out)
     if len(around) == 1:
-        # Staggered, or in the plane of the next atoms beyond the neighbour.
+        # The hydrogens are staggered, or in the plane of the atoms beyond the neighbour.
         far = beyond[0] if beyond else around[0] + np.array([0.03, 0.08, 0.05])
         angle = 120.0 if sheet else TETRAHEDRAL
         turns = (0.0, 180.0) if sheet else (180.0, 60.0, -60.0)

@@ -1,4 +1,4 @@
-"""Classify the bonds of biopolymers as backbone or side chain."""
+"""Classification of the bonds of biopolymers as backbone or side chain."""
 
 import numpy as np
 
@@ -13,13 +13,14 @@ POLYMERS = ("amino-acid", "cap", "nucleotide")
 
 
 def backbone(structure: Structure) -> np.ndarray:
-    """Whether each bond joins two backbone atoms, shape (bonds,): those of φ, ψ and ω, or of sugar and phosphate."""
+    """Return whether each bond joins two backbone atoms, shape (bonds,). These are the bonds of φ, ψ and ω, or of sugar
+    and phosphate."""
     return np.asarray(_of_backbone(structure)[structure.bonds].all(axis=1))
 
 
 def side_chain(structure: Structure) -> np.ndarray:
-    """Whether each bond of a polymer is outside the backbone, shape (bonds,): those of χ₁, χ₂ …, those within a side
-    chain or base, and those about which the methyl groups of caps rotate."""
+    """Return whether each bond is a bond of a polymer outside its backbone, shape (bonds,). These are the bonds of χ₁,
+    χ₂ …, bonds within a side chain or base, and bonds about which the methyl groups of caps rotate."""
     polymer = np.array([residue.kind in POLYMERS for residue in structure.residues], dtype=bool)
     here = polymer[structure.residue[structure.bonds]].all(axis=1)
     cap = np.array([residue.kind == "cap" for residue in structure.residues], dtype=bool)

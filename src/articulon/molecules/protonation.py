@@ -1,4 +1,4 @@
-"""Protonation states: those that a user chooses, and those that a nearby metal determines."""
+"""Protonation states of residues, chosen by the user or determined by a nearby metal."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ STATES: Mapping[str, Mapping[str, str]] = {
     "LYS": {"LYS": "LYS", "LYN": "LYN"},
     "CYS": {"CYS": "CYS", "CYM": "CYX", "CYX": "CYX"},
 }
-"""Available protonation states by template, with the modeller's name of each."""
+"""Available protonation states of each template, with the name of each state in OpenMM's modeller."""
 COORDINATED = 0.3
 """Largest distance between a metal and the atom whose hydrogen it replaces [nm]."""
 
@@ -34,12 +34,12 @@ def checked_protonation(given: Any, where: str) -> dict[str, str]:
 
 
 def variants_of(structure: Structure, given: Mapping[str, str]) -> tuple[list[str | None], list[str]]:
-    """Return the variants of residues for OpenMM's modeller, and a line for each that a metal determines.
+    """Return the variants of residues for OpenMM's modeller, and a line for each variant that a metal determines.
 
     Raises
     ------
     ModelError
-        For a residue that does not exist, or a state that it does not have.
+        For a residue that does not exist, or a state that the residue cannot have.
     """
     labels = {residue.label: k for k, residue in enumerate(structure.residues)}
     variants: list[str | None] = [None] * len(structure.residues)
@@ -60,7 +60,7 @@ def variants_of(structure: Structure, given: Mapping[str, str]) -> tuple[list[st
 
 
 def _by_metals(structure: Structure) -> dict[int, str]:
-    """Protonation states of cysteines and histidines that coordinate a metal, by residue."""
+    """Return the protonation states of cysteines and histidines that coordinate a metal, by residue."""
     metals = [k for k, symbol in enumerate(structure.elements) if metal(symbol)]
     if not metals:
         return {}

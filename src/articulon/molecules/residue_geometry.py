@@ -1,8 +1,8 @@
 """Standard geometry of amino acids: bond lengths, angles and dihedrals from which a chain is built atom by atom.
 
 Lengths and angles are the averages of Engh and Huber (Acta Cryst. A47, 392, 1991); torsions of side chains are common
-rotamers. A row is ``atom parent grandparent great-grandparent length[nm] angle[°] dihedral``, where the dihedral is in
-degrees, or ``chi1``, ``chi2+122`` ... for one that a user may give.
+rotamers. A row is ``atom parent grandparent great-grandparent length[nm] angle[°] dihedral``. The dihedral is given in
+degrees, or as ``chi1``, ``chi2+122`` ... if it follows from an angle that the user may give.
 """
 
 from functools import cache
@@ -21,9 +21,9 @@ class Placement(NamedTuple):
     angle: float
     """Angle at the bonded atom [°]."""
     chi: int
-    """Number of the χ angle that sets the dihedral, 0 for none."""
+    """Number of the χ angle that sets the dihedral; 0 if none does."""
     dihedral: float
-    """Dihedral, or offset to χ [°]."""
+    """Dihedral angle, or the offset that is added to χ [°]."""
 
 
 N_CA, CA_C, C_N, C_O = 0.1458, 0.1525, 0.1329, 0.1231

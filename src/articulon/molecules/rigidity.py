@@ -1,4 +1,4 @@
-"""Find the rotatable bonds: all single bonds outside rings and conjugated systems."""
+"""Detection of rotatable bonds: all single bonds outside rings and conjugated systems."""
 
 from collections import deque
 from typing import Literal, NamedTuple
@@ -9,7 +9,8 @@ from articulon.molecules.structure import Structure
 from articulon.molecules.templates import template
 
 RING = 8
-"""Largest number of atoms in a rigid ring. Larger rings bend by torsions, and have to be cut."""
+"""Largest number of atoms in a rigid ring. Larger rings are flexible through torsions, and must be cut to give a
+tree."""
 
 SHORT = {
     frozenset("C"): 0.1425,
@@ -22,8 +23,8 @@ SHORT = {
     frozenset("OS"): 0.1500,
     frozenset("NS"): 0.1560,
 }
-"""Lengths below which a ligand's bond counts as double or conjugated [nm]: between the lengths of single bonds and of
-double or aromatic bonds in the tables of Allen et al., J. Chem. Soc. Perkin Trans. 2, S1 (1987)."""
+"""Lengths below which a bond in a ligand counts as double or conjugated [nm]. They lie between the lengths of single
+bonds and of double or aromatic bonds in the tables of Allen et al., J. Chem. Soc. Perkin Trans. 2, S1 (1987)."""
 
 
 class Rigidity(NamedTuple):
@@ -34,13 +35,14 @@ class Rigidity(NamedTuple):
     ring: np.ndarray
     """Whether the bond is in a ring of at most :data:`RING` atoms, shape (bonds,)."""
     inferred: tuple[str, ...]
-    """Decisions made by bond lengths, a line each."""
+    """Decisions that were based on bond lengths, one line each."""
 
 
 def rigidity(structure: Structure, omega: Literal["rigid", "free"] = "rigid") -> Rigidity:
-    """Find the rotatable bonds of a structure: no terminal, ring, double or conjugated bonds; ω by choice."""
+    """Find the rotatable bonds of a structure. Terminal, double and conjugated bonds and bonds in small rings do not
+    rotate; peptide bonds rotate if ``omega`` is ``"free"``."""
     degree = [len(partners) for partners in structure.neighbours]
-    # A terminal bond is in no ring: most bonds in a box of water need no search.
+    # Terminal bonds are in no ring, so most bonds in a box of water need no search.
     ring = np.array(
         [min(degree[a], degree[b]) > 1 and in_ring(structure, a, b) for a, b in structure.bonds.tolist()], dtype=bool
     )

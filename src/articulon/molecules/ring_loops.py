@@ -1,4 +1,5 @@
-"""Treat cycles of clusters: loop constraints close those of disulfides and domains; other rings would be broken."""
+"""Treatment of cycles of clusters. Cycles through disulfides and domains are closed by loop constraints; other large
+rings are treated as requested."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -8,9 +9,9 @@ from articulon.molecules.clusters import ClusterGraph
 from articulon.molecules.structure import Structure
 
 STIFF = 6
-"""A closed chain of at most this many torsions is rigid: the closure removes six degrees of freedom."""
+"""Number of torsions up to which a closed chain is rigid, because its closure removes six degrees of freedom."""
 SPHERICAL = 3
-"""Number of torsions that a spherical joint counts for."""
+"""Number of torsions to which a spherical joint is equivalent."""
 
 
 def disulfides_of(structure: Structure) -> list[tuple[int, int]]:
@@ -107,7 +108,8 @@ def _through(graph: ClusterGraph, homes: list[int]) -> list[tuple[int, int]] | N
 
 
 def _cut(graph: ClusterGraph, cycle: list[tuple[int, int]], *, anywhere: bool) -> tuple[int, int]:
-    """Cut the bond closest to the first of the cycle whose two clusters can still rotate about other bonds."""
+    """Cut a bond of a cycle: of those whose two clusters can still rotate about other bonds, the one closest to the
+    first bond of the cycle."""
     n = len(cycle)
     for k in sorted(range(n), key=lambda k: (min(k, n - k), k)):
         if anywhere or graph.may_be_cut(cycle[k]):

@@ -1,4 +1,4 @@
-"""Find residues that are in a file's sequence but not in its coordinates."""
+"""Detection of residues that are in the sequence of a file but have no coordinates."""
 
 import re
 from typing import Any
@@ -8,9 +8,10 @@ from articulon.molecules.structure import Structure
 
 
 def unresolved(file: Any, structure: Structure) -> tuple[dict[str, str], list[str]]:
-    """Return missing residues inside chains, by the label of the residue before, and lines about those at chain ends.
+    """Return the missing residues inside chains, by the label of the residue before them, and lines about missing
+    residues at the ends of chains.
 
-    The sequence is from SEQRES records or entity_poly_seq; gemmi aligns it to the chain's residues.
+    The sequence is that of SEQRES records or entity_poly_seq; gemmi aligns it to the residues of the chain.
     """
     package = gemmi()
     inside: dict[str, str] = {}

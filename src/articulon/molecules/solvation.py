@@ -1,4 +1,4 @@
-"""Solvate structures: periodic boxes, water and ions, set up by OpenMM's modeller."""
+"""Solvation of structures: OpenMM's modeller sets up periodic boxes with water and ions."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -46,8 +46,8 @@ def solvate(
 ) -> Structure:
     """Return the structure in a periodic box of water and ions, set up by OpenMM's modeller.
 
-    Water from the modeller's equilibrated boxes fills the space around the solute and gets the bond length and angle of
-    the water model; ions then replace some molecules of it. The same input gives the same box.
+    Water from the modeller's equilibrated boxes fills the space around the solute. It gets the bond length and angle of
+    the water model. Ions then replace some of the water molecules. The same input always gives the same box.
 
     Parameters
     ----------
@@ -57,20 +57,20 @@ def solvate(
     water
         Water model: ``tip3p``, ``tip3pfb``, ``spce``, ``opc3``, ``tip4pew``, ``tip4pfb``, ``opc`` or ``tip4p2005``.
     padding
-        Least distance between the solute and its periodic images [nm]: the width of the box is the diameter of the
-        solute's bounding sphere plus this distance.
+        Minimum distance between the solute and its periodic images [nm]. The width of the box is the diameter of the
+        bounding sphere of the solute plus this distance.
     box
-        Instead of ``padding``: three lengths, or an :class:`articulon.Box` [nm].
+        Three lengths, or an :class:`articulon.Box` [nm], instead of ``padding``.
     box_shape
         With ``padding``: ``cube``, truncated ``octahedron`` (77 % of the volume) or rhombic ``dodecahedron`` (71 %).
     ionic_strength
         Concentration of ion pairs in addition to the neutralising ions [mol/l].
     neutralise
-        Whether to add ions until the box has no charge. Without it, a charged structure is an error.
+        Whether to add ions until the box has no charge. If False, a charged structure is an error.
     positive_ion, negative_ion
         Kinds of ions: ``Cs+``, ``K+``, ``Li+``, ``Na+``, ``Rb+``; ``Br-``, ``Cl-``, ``F-``, ``I-``.
     force_field, files
-        See :func:`force_field`; they define the sizes of atoms and the charge of the solute.
+        See :func:`force_field`. The force field defines the sizes of atoms and the charge of the solute.
     seed
         Seed that chooses which water molecules become ions.
 
@@ -83,8 +83,8 @@ def solvate(
     Raises
     ------
     ModelError
-        For unknown words, both or none of ``padding`` and ``box``, a box in which the solute comes too close to its
-        images or that is too small for the ions, and residues without parameters, each named.
+        For unknown words; if both or none of ``padding`` and ``box`` are given; for a box in which the solute comes too
+        close to its images, or that is too small for the ions; and for residues without parameters, which are named.
     """
     check_structure(structure, "solvate")
     word(water, tuple(WATERS), "solvate, water")
@@ -102,7 +102,7 @@ def solvate(
     check_size_of(size, structure)
     known = reader(structure, force_field, water, files)
     bare = replace(structure, box=None)
-    # Do this before the modeller, which would name residues by numbers from zero.
+    # The charge is computed before the modeller runs, because its messages would name residues by numbers from zero.
     charge = total_charge(unchecked_system(bare, force_field, solvent=water, files=files))
     if not neutralise and abs(charge) > 0.5:
         raise ModelError(
@@ -206,7 +206,7 @@ def _filled(modeller: Any, force_field: Any, *, ionicStrength: float, seed: int,
 
 
 def _joined(structure: Structure, modeller: Any, box: Box, water: str) -> Structure:
-    """Return the given atoms unchanged, with the added ones in chains of their own."""
+    """Return the given atoms unchanged, followed by the added atoms in separate chains."""
     made = from_openmm(modeller.topology, modeller.positions, structure.source, sites_too=False)
     used = {residue.chain for residue in structure.residues}
     free = [letter for letter in "WIXYZVUTSRQPONMLKJHGFEDCBA" if letter not in used]

@@ -1,4 +1,4 @@
-"""Structure of a molecular system: atoms, residues, bonds, and a list of what was inferred."""
+"""Structure of a molecular system: atoms, residues, bonds, and a list of inferred properties."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,7 +35,7 @@ class Residue(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Chain, name and number: ``A:LYS12``."""
+        """Chain, name and number, such as ``A:LYS12``."""
         place = f"{self.name}{self.number}{self.insertion}"
         return f"{self.chain}:{place}" if self.chain else place
 
@@ -57,9 +57,9 @@ class Structure:
     masses: np.ndarray
     """Masses of the atoms [Da], shape (atoms,)."""
     bonds: np.ndarray
-    """Pairs of atoms, the smaller first, sorted, shape (bonds, 2)."""
+    """Pairs of bonded atoms, sorted, each with the smaller index first, shape (bonds, 2)."""
     inferred: tuple[str, ...] = ()
-    """Properties that were inferred because the file does not give them, a line each."""
+    """Properties that were inferred because the file does not give them, one line each."""
     box: Box | None = None
     """The periodic box [nm]; None for a molecule in open space."""
 
@@ -86,7 +86,7 @@ class Structure:
         return tuple(tuple(sorted(partners)) for partners in found)
 
     def label(self, atom: int) -> str:
-        """Return chain, residue and name of an atom: ``A:LYS12:CB``.
+        """Return chain, residue and name of an atom, such as ``A:LYS12:CB``.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Structure:
         return f"{self.residues[self.residue[atom]].label}:{self.names[atom]}"
 
     def bond_label(self, a: int, b: int) -> str:
-        """Return the label of a bond, with the residue once if both atoms share it: ``A:LYS12:CA-CB``.
+        """Return the label of a bond, such as ``A:LYS12:CA-CB``. The residue appears once if both atoms belong to it.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Faults of a structure, by chain, residue and atom, with advice."""
+"""Detection of faults of a structure, described by chain, residue and atom, with advice."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,11 +25,12 @@ FAULTS = {
 """Kinds of faults, with advice for each."""
 
 OVERLAP = 0.02
-"""Unbonded atoms clash if they are closer than the sum of their covalent radii plus this [nm], as close as bonded
-ones. (Two hydrogens of a water are 0.15 nm apart, and the sum of their radii is 0.06 nm.)"""
+"""Distance beyond the sum of covalent radii below which unbonded atoms clash, because they are as close as bonded atoms
+[nm]. (The two hydrogens of a water molecule are 0.15 nm apart, and the sum of their radii is 0.06 nm.)"""
 SHORTEST, LONGEST = 0.5, 1.5
-"""Range of the distance of bonded atoms, relative to the sum of their covalent radii, outside which their positions are
-wrong. (A triple bond has 0.8; before it counts as lost, a hydrogen may be 0.15 nm and the next residue 0.2 nm away.)"""
+"""Allowed range of the distance of bonded atoms, relative to the sum of their covalent radii; outside it, positions are
+wrong. (A triple bond has a ratio of 0.8. Bonds are detected up to 0.15 nm for a hydrogen and 0.2 nm for the next
+residue.)"""
 COORDINATED = 0.3
 """Largest distance between a metal and the sulfur whose hydrogen it replaces [nm]; zinc is 0.23 nm away."""
 SHOWN = 20
@@ -48,7 +49,7 @@ class Fault(NamedTuple):
 def faults_of(structure: Structure, absent: Mapping[str, str] | None = None) -> list[Fault]:
     """Return all faults of a structure whose bonds are known.
 
-    ``absent`` lists residues of the file's sequence without coordinates, by the label of the residue before them.
+    ``absent`` lists residues of the sequence that have no coordinates, by the label of the residue before them.
     """
     return [*_missing(structure), *_gaps(structure, absent or {}), *_lengths(structure), *_clashes(structure)]
 
@@ -63,7 +64,7 @@ def accepted(accept: Any, where: str) -> tuple[str, ...]:
 
 
 def refuse(structure: Structure, faults: list[Fault], accept: Sequence[str], added: bool) -> Structure:
-    """Return the structure with its accepted faults listed; raise ModelError for the others."""
+    """Return the structure with its accepted faults listed; raise ModelError for faults that are not accepted."""
     left = [fault for fault in faults if fault.kind not in accept]
     if left:
         lines = [f"{structure.source}: {fault.text}" for fault in left[:SHOWN]]
@@ -123,7 +124,7 @@ def _hydrogens(structure: Structure, atom: int, hydrogens: list[int], count: int
 def _polar(structure: Structure, atom: int, found: int, count: int) -> list[Fault]:
     """Return the fault of an atom other than carbon that has fewer hydrogens than in any protonation state.
 
-    A bond to another residue, as in a disulfide or a glycan, replaces a hydrogen, and so does a metal beside a sulfur.
+    A bond to another residue, as in a disulfide or a glycan, replaces a hydrogen. A metal near a sulfur does so too.
     """
     residue = int(structure.residue[atom])
     elsewhere = sum(structure.residue[b] != residue for b in structure.neighbours[atom])
@@ -190,7 +191,7 @@ def _lengths(structure: Structure) -> list[Fault]:
 
 
 def _clashes(structure: Structure) -> list[Fault]:
-    """Find unbonded atoms that are as close as bonded ones."""
+    """Find unbonded atoms that are as close as bonded atoms."""
     from scipy.spatial import cKDTree
 
     if len(structure) < 2:

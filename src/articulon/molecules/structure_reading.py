@@ -45,7 +45,7 @@ def read_structure(
     ligands: Mapping[str, str] | None = None,
     limit: int = LIMIT,
 ) -> Structure:
-    """Read the structure in a PDB or mmCIF file, which may be compressed (``.gz``).
+    """Read the structure from a PDB or mmCIF file, which may be compressed (``.gz``).
 
     Nothing is repaired unless requested, and inferences are listed in ``Structure.inferred``.
 
@@ -63,17 +63,17 @@ def read_structure(
     leave_out
         Residue names to leave out, such as ``("HOH", "SO4")``.
     add_missing
-        Whether to add missing heavy atoms of residues, with PDBFixer (``pip install 'articulon[completion]'``), the
-        second oxygen of a chain's last residue, and hydrogens, with OpenMM's modeller at pH 7.
+        Whether to add missing heavy atoms of residues (by PDBFixer, ``pip install 'articulon[completion]'``), the
+        second oxygen of the last residue of a chain, and hydrogens (by OpenMM's modeller at pH 7).
     accept
         Kinds of faults to list instead of rejecting: "missing-atoms", "missing-hydrogens", "extra-hydrogens",
         "missing-ends", "gaps", "bond-lengths" or "clashes".
     box
-        ``"file"`` for the periodic box in the file's CRYST1 record or cell, which must be a simulation box with its
-        whole contents. By default a molecule is in open space.
+        ``"file"`` for the periodic box in the CRYST1 record or cell of the file, which must be a simulation box with
+        its complete contents. By default there is no box.
     protonation
-        With ``add_missing``, protonation states that the pH does not decide, such as ``{"A:HIS12": "HID", "A:CYS5":
-        "CYM"}``. Cysteine and histidine beside a metal are deprotonated there by default.
+        With ``add_missing``, protonation states that differ from those at pH 7, such as ``{"A:HIS12": "HID", "A:CYS5":
+        "CYM"}``. By default, cysteine and histidine are deprotonated at an atom that coordinates a metal.
     ligands
         With ``add_missing``, SMILES of residues, such as ``{"BNZ": "c1ccccc1"}``, to which RDKit adds hydrogens
         (``pip install 'articulon[ligands]'``).
@@ -83,8 +83,8 @@ def read_structure(
     Raises
     ------
     ModelError
-        For a file that cannot be read, and for everything that must be decided or repaired first, by chain, residue and
-        atom.
+        For a file that cannot be read, and for every fault that the user must decide about or repair first, by chain,
+        residue and atom.
     """
     path = path_of(path, "read_structure, path")
     model = None if model is None else whole(model, f"{path}: model")
@@ -161,8 +161,8 @@ def parsed_structure(path: Path, content: bytes) -> Any:
 
 
 def _check_text(path: Path, content: bytes, whole_file: bool) -> None:
-    """Raise ModelError, naming the line, if a record that is read is not text; remarks of a PDB file may have any
-    encoding."""
+    """Raise ModelError, naming the line, if a record that is read is not valid text. Remarks of a PDB file, which are
+    not read, may have any encoding."""
     if content.isascii():
         return
     for number, line in enumerate(content.splitlines(), start=1):
@@ -194,7 +194,7 @@ def _check_places(path: Path, content: bytes) -> None:
 
 
 def _model(path: Path, file: Any, number: int | None) -> Any:
-    """Return the only model, or the one with a number."""
+    """Return the model with the given number, or the only model of the file."""
     numbers = [int(model.num) for model in file]
     if number is None:
         if len(numbers) > 1:
@@ -303,7 +303,8 @@ def _atoms(
 
 
 def _copies(group: Any) -> list[list[Any]]:
-    """Split a group into residues where their numbers have wrapped around, as those of water do after 9999."""
+    """Split a group of atoms into residues whose numbers coincide because they have wrapped around, as those of water
+    do after 9999."""
     atoms = list(group)
     period = next((k for k in range(1, len(atoms)) if atoms[k].name == atoms[0].name), len(atoms))
     once = [atom.name for atom in atoms[:period]]
@@ -328,14 +329,14 @@ def _conformer(group: list[Any], altloc: str | None) -> tuple[list[Any], list[st
         occupancy = {letter: sum(atom.occ for atom in group if atom.altloc == letter) for letter in letters}
         chosen = max(letters, key=lambda letter: (occupancy[letter], -ord(letter)))
     else:
-        # Without the chosen alternative, a residue is taken in its first one.
+        # If a residue does not have the chosen alternative, its first one is used.
         chosen = altloc if altloc in letters else letters[0]
     return [atom for atom in group if not atom.has_altloc() or atom.altloc == chosen], []
 
 
 def _ion(residue: str, atom: str, count: int) -> str:
-    """Return the chemical symbol of an ion from its names, whatever their columns; empty if it is no ion. NA in a
-    residue NA is sodium, and so is SOD."""
+    """Return the chemical symbol of an ion from the names of its residue and atom, in any columns; empty if it is not
+    an ion. NA in a residue NA is sodium, and so is SOD."""
     if count != 1:
         return ""
     for name in (residue, atom):
@@ -348,8 +349,11 @@ def _ion(residue: str, atom: str, count: int) -> str:
 
 
 def _element(atom: Any, kind: str) -> str:
-    """Return the chemical symbol, or X if unknown. Standard residues have no element of two letters, so the first
-    letter of the name decides there, whatever its column: CA is carbon, HG hydrogen."""
+    """Return the chemical symbol of an atom, or X if it is unknown.
+
+    Standard residues contain no element of two letters. In them the first letter of the name is the symbol, in any
+    column: CA is carbon, HG hydrogen.
+    """
     letter = atom.name.lstrip("0123456789")[:1]
     if kind in ("amino-acid", "cap", "nucleotide", "water") and letter in ("C", "N", "O", "S", "P", "H", "D"):
         return "H" if letter == "D" else str(letter)
@@ -357,7 +361,7 @@ def _element(atom: Any, kind: str) -> str:
 
 
 def _name(name: str, standard: str, residue: Residue, inferred: dict[str, list[str]]) -> str:
-    """Return the template's name of an atom."""
+    """Return the name of an atom in the template of its residue."""
     own = ATOM_NAMES.get(standard, {}).get(name) if standard else None
     if own is None and residue.kind in ("amino-acid", "nucleotide"):
         own = ATOM_NAMES[residue.kind].get(name) or (name.replace("*", "'") if residue.kind == "nucleotide" else None)

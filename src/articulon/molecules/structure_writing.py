@@ -13,10 +13,10 @@ from articulon.molecules.structure import Structure, check_structure
 
 
 def write_structure(structure: Structure, path: str | Path, positions: np.ndarray | None = None) -> None:
-    """Write a structure, at its own or at other positions, as a ``.pdb`` or a ``.cif`` file.
+    """Write a structure as a ``.pdb`` or a ``.cif`` file, optionally with other positions of its atoms.
 
-    Bonds that templates do not contain, those of ligands and disulfides, go into CONECT records of a PDB file, and a
-    periodic box into its CRYST1 record.
+    In a PDB file, bonds that templates do not contain (those of ligands and disulfides) are written as CONECT records,
+    and a periodic box as a CRYST1 record.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def write_structure(structure: Structure, path: str | Path, positions: np.ndarra
     path
         The file; its ending chooses the format.
     positions
-        Other positions of the atoms [nm], shape (atoms, 3), such as those of a model's sites.
+        Other positions of the atoms [nm], shape (atoms, 3), such as those of the sites of a model.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Make OpenMM's System of a structure: a force field, a solvent, and files of the user."""
+"""Creation of the OpenMM System of a structure, from a force field, a solvent, and files of the user."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ UNITS = "Da-nm-ps"
 CUTOFF = 0.9
 """Default cutoff in a periodic box [nm]."""
 NEUTRAL = 1e-3
-"""Charge that counts as zero [e]: parameters have four to six digits."""
+"""Total charge up to which a system counts as neutral [e], because parameters have four to six digits."""
 _SEVERAL = re.compile(r"Multiple non-identical matching templates found for residue (\d+) \([^)]*\): (.*)\.$")
 _NUMBERED = re.compile(r"residue (\d+) \(([^)]*)\)")
 
@@ -46,9 +46,9 @@ def openmm_system(
     Raises
     ------
     ModelError
-        For residues without parameters, with their differences from known ones; for terms that the files lack, by atom;
-        for a water model where the structure has no water; for a box that is too small for the cutoff; and for a
-        charged box.
+        For residues without parameters (the message gives their differences from known residues), for terms that the
+        files lack (by atom), for a water model if the structure has no water, for a box that is too small for the
+        cutoff, and for a charged box.
     """
     check_structure(structure, "force_field")
     check_water(structure, solvent)
@@ -56,7 +56,7 @@ def openmm_system(
 
 
 def check_water(structure: Structure, solvent: Any) -> None:
-    """Raise ModelError for a water model where the structure has no water: the run would be one in a vacuum."""
+    """Raise ModelError for a water model if the structure has no water, because the run would be one in a vacuum."""
     if not isinstance(solvent, str) or solvent not in WATERS:
         return
     if all(residue.kind != "water" for residue in structure.residues):
@@ -75,7 +75,8 @@ def unchecked_system(
     files: Sequence[str] = (),
     **options: Any,
 ) -> Any:
-    """Return what :func:`openmm_system` does, also for a structure to which water is yet to be added."""
+    """Return the System of :func:`openmm_system` without its checks, so that water can still be added to the
+    structure."""
     known = reader(structure, name, solvent, files)
     options = {**_cutoffs(structure, solvent, cutoff), **options}
     topology, places = to_openmm(structure)
@@ -101,7 +102,7 @@ def unchecked_system(
 
 
 def _made(known: Reader, topology: Any, structure: Structure, chosen: dict[Any, str], options: dict[str, Any]) -> Any:
-    """Make the system; if several templates fit a residue, take the one with its name, or the one in ``chosen``."""
+    """Create the system. If several templates fit a residue, the one in ``chosen`` or the one with its name is used."""
     while True:
         try:
             return known.force_field.createSystem(topology, residueTemplates=chosen, **options)
@@ -116,7 +117,7 @@ def _made(known: Reader, topology: Any, structure: Structure, chosen: dict[Any, 
 
 
 def _shape(residue: Any) -> tuple[int, int, int]:
-    """Numbers of atoms and bonds of a residue, which distinguish residues of one name."""
+    """Return the numbers of atoms and bonds of a residue, by which residues with the same name are distinguished."""
     bonds = (len(list(residue.internal_bonds())), len(list(residue.external_bonds())))
     return (len(list(residue.atoms())), *bonds)
 
@@ -200,12 +201,13 @@ def _with_sites(topology: Any, places: Any, known: Reader, structure: Structure,
 
 
 def _of_openmm(error: Exception) -> bool:
-    """Whether an error is OpenMM's complaint about its input, for which it also raises plain Exception."""
+    """Return whether an error is one of OpenMM about its input; OpenMM raises plain Exception for some of these."""
     return isinstance(error, ValueError | KeyError) or type(error).__name__ in ("Exception", "OpenMMException")
 
 
 def _ions(structure: Structure, topology: Any, known: Reader) -> dict[Any, str]:
-    """Choose templates of ions by their names in the structure: FE2 and FE are one element with two charges."""
+    """Choose templates of ions by their names in the structure; FE2 and FE, for example, are one element with different
+    charges."""
     templates = known.force_field._templates
     found = {}
     for residue, own in zip(topology.residues(), structure.residues, strict=True):

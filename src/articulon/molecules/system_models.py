@@ -1,4 +1,4 @@
-"""Models made from an OpenMM System alone: rigid molecules as bodies, all other particles as point masses."""
+"""Models made from an OpenMM System alone, with rigid molecules as bodies and all other particles as point masses."""
 
 from typing import Any
 
@@ -17,8 +17,10 @@ UNITS = "Da-nm-ps"
 
 
 def model_from_system(system: Any, positions: Any) -> Model:
-    """Return a model of all particles of an OpenMM System, with its forces. Molecules that constraints hold rigid, such
-    as three- and four-site water, become free bodies; all other particles move by themselves.
+    """Return a model of all particles of an OpenMM System, with its forces.
+
+    Molecules that constraints make rigid, such as three- and four-site water, become free bodies. All other particles
+    move independently.
 
     Parameters
     ----------
@@ -31,8 +33,8 @@ def model_from_system(system: Any, positions: Any) -> Model:
     Raises
     ------
     ModelError
-        For a force that has no counterpart here, and for constraints that hold only some distances of a molecule; build
-        its structure with torsion dynamics instead (``ar.molecules.build``).
+        For a force that articulon does not have, and for constraints that fix only some distances of a molecule. For
+        the latter, build the structure with torsions instead (``ar.molecules.build``).
     """
     x = _places(system, positions)
     cluster = rigid_clusters(system)

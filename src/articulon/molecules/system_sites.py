@@ -13,7 +13,7 @@ from articulon.molecules.virtual_sites import virtual_sites, with_virtual_sites
 
 
 class SystemSites(NamedTuple):
-    """Positions of a system's particles, and the atoms and clusters that they belong to."""
+    """Positions of the particles of a system, and the atoms and clusters to which they belong."""
 
     atom: np.ndarray
     """Atom of the structure for each particle, −1 for a massless site, shape (particles,)."""
@@ -29,9 +29,10 @@ class SystemSites(NamedTuple):
 
 
 def sites_of(system: Any, structure: Structure, articulation: Articulation | None) -> SystemSites | None:
-    """Return the particles of a system of a structure's atoms, in their order, with virtual sites among them.
+    """Return the particles of a system that has the atoms of a structure, in their order, and virtual sites between
+    them.
 
-    Return None if the system has only atoms. Raises ModelError for a system with another number of atoms.
+    The result is None if the system has only atoms. Raises ModelError if the number of atoms differs.
     """
     count = system.getNumParticles()
     if count == len(structure):
@@ -54,7 +55,7 @@ def sites_of(system: Any, structure: Structure, articulation: Articulation | Non
 
 
 def of_particles(articulation: Articulation, sites: SystemSites) -> Articulation:
-    """Return an articulation of the particles of a system: the cluster of each, and the axes by particle numbers."""
+    """Return an articulation for the particles of a system: clusters and axes refer to particles instead of atoms."""
     number: Sequence[int] = sites.of_atoms.tolist()
     axis = [[-1 if a < 0 else number[a] for a in pair] for pair in articulation.axis.tolist()]
     return replace(articulation, cluster=sites.cluster, axis=np.array(axis, dtype=np.int64).reshape(-1, 2))

@@ -1,4 +1,4 @@
-"""Describe residues without parameters in a force field, with their differences from known ones."""
+"""Description of residues without parameters in a force field, with their differences from known residues."""
 
 from collections import Counter
 from contextlib import suppress
@@ -10,19 +10,20 @@ from articulon.molecules.structure import Residue, Structure
 SHOWN = 20
 """Largest number of residues in a message."""
 TAKEN_UP = "without parameters"
-"""Name of the templates that are made for the search."""
+"""Name of the empty templates that are added during the search for residues without parameters."""
 CLOSE = 0.7
-"""Least fraction of common heavy atoms for a template to be named as similar."""
+"""Fraction of common heavy atoms above which a message names a template as similar."""
 
 
 def unmatched(reader: Reader, topology: Any) -> list[int]:
     """Return the indices of all residues that no template fits, even with patches.
 
-    A separate reader gets an empty template for each such residue, so that OpenMM continues to the next one.
+    In a separate copy of the force field, an empty template is added for each of these residues, so that OpenMM
+    continues with the next one.
     """
     force_field = fresh(reader.own, reader.brought)
     force_field.registerTemplateGenerator(_taken_up)
-    # Templates without parameters end in an error; by then all residues have been visited.
+    # The empty templates cause an error at the end, when all residues have been visited.
     with suppress(Exception):
         force_field.createSystem(topology)
     bonded = force_field._buildBondedToAtomList(topology)
@@ -30,7 +31,7 @@ def unmatched(reader: Reader, topology: Any) -> list[int]:
     for residue in topology.residues():
         try:
             template, _ = force_field._getResidueTemplateMatches(residue, bonded)
-        except Exception:  # several templates fit, which is another fault
+        except Exception:  # several templates fit, which is reported elsewhere
             continue
         if template is not None and template.name.startswith(TAKEN_UP):
             found.append(residue.index)
@@ -38,7 +39,7 @@ def unmatched(reader: Reader, topology: Any) -> list[int]:
 
 
 def _taken_up(force_field: Any, residue: Any) -> bool:
-    """Add a template of a residue, without parameters, to a force field."""
+    """Add an empty template, without parameters, for a residue to a force field."""
     kind = type(force_field)
     template = kind._TemplateData(f"{TAKEN_UP} {residue.index}")
     place = {}
@@ -58,7 +59,7 @@ def _taken_up(force_field: Any, residue: Any) -> bool:
 
 
 def described(reader: Reader, structure: Structure, residues: list[int], name: str) -> str:
-    """Return a message about residues without parameters, a line each."""
+    """Return a message about residues without parameters, with one line for each."""
     templates = reader.force_field._templates
     lines = [f"{structure.source}: {_line(structure, k, templates, name)}" for k in residues[:SHOWN]]
     if len(residues) > SHOWN:
@@ -84,7 +85,8 @@ def _line(structure: Structure, k: int, templates: dict[str, Any], name: str) ->
 
 
 def _nearest(structure: Structure, residue: Residue, templates: dict[str, Any]) -> tuple[Any, list[str]] | None:
-    """Return the template with the fewest differences, preferring the residue's own names, and the differences."""
+    """Return the template with the fewest differences, and the differences. Templates with the name of the residue are
+    preferred."""
     heavy = {structure.names[a] for a in range(residue.start, residue.stop) if structure.elements[a] != "H"}
     own = {residue.name, residue.standard, *(f"{end}{residue.name}" for end in "NC")} - {"", "N", "C"}
     named = [templates[word] for word in sorted(own) if word in templates]

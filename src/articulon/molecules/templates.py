@@ -1,7 +1,7 @@
 """Templates of standard residues: heavy atoms, bonds, hydrogens on carbon, and single bonds that do not rotate.
 
-Names are those of the wwPDB's chemical component dictionary. Bonds to absent atoms are left out, so one template
-serves every protonation state and both ends of a chain.
+Names are those of the chemical component dictionary of the wwPDB. Bonds to absent atoms are ignored, so one template
+describes every protonation state and both ends of a chain.
 """
 
 from functools import cache
@@ -53,7 +53,8 @@ CARBON_HYDROGENS: dict[str, str] = {
     "ARG": "CA1 CB2 CG2 CD2",
     "HIS": "CA1 CB2 CD2:1 CE1:1",
 }
-"""Hydrogens on each carbon at any pH: atom and number, with a colon if the name ends in a digit."""
+"""Number of hydrogens on each carbon at any pH: the name of the atom followed by the number, with a colon between them
+if the name ends in a digit."""
 
 POLAR_HYDROGENS: dict[str, str] = {
     "SER": "OG1",
@@ -66,9 +67,9 @@ POLAR_HYDROGENS: dict[str, str] = {
     "ARG": "NH1:1 NH2:1",
     "LYS": "NZ2",
 }
-"""Least number of hydrogens on other atoms in any protonation state."""
+"""Minimum number of hydrogens on other atoms, over all protonation states."""
 THIOLATES = frozenset(("CYX", "CYM", "CYS2", "CCYX", "CCYM"))
-"""Names of cysteines without a hydrogen on sulfur; AMBER's names of a first residue begin with N."""
+"""Names of cysteines without a hydrogen on sulfur. (AMBER's names of a first residue begin with N instead of C.)"""
 
 CAPS = {
     "ACE": ("CH3-C C-O", "CH3:3"),
@@ -127,14 +128,14 @@ OTHER_NAMES = {
     **dict.fromkeys(("LYN", "LYSH", "LYSN"), "LYS"),
     **dict.fromkeys(("ARGN",), "ARG"),
 }
-"""Residue names in force fields, with the template of each."""
+"""Template of each residue name in force fields."""
 NUCLEOTIDES = {
     **{name: name for name in ("A", "G", "C", "U")},
     **{f"D{base}": base for base in "AGCT"},
     **{"ADE": "A", "GUA": "G", "CYT": "C", "URA": "U", "THY": "T"},
     **{f"{prefix}{base}{end}": base for prefix in ("D", "R", "") for base in "AGCTU" for end in "35"},
 }
-"""Template by residue name; a missing O2' shows that it is DNA."""
+"""Template of each nucleotide by its residue name; a missing O2' identifies DNA."""
 WATERS = frozenset(("HOH", "WAT", "SOL", "DOD", "TIP", "TIP3", "TIP3P", "TP3", "SPC", "SPCE", "H2O", "T3P"))
 
 ION_NAMES = {
@@ -161,7 +162,7 @@ ATOM_NAMES = {
     "ACE": {"CA": "CH3", "CAY": "CH3", "CY": "C", "OY": "O"},
     "T": {"C5M": "C7"},
 }
-"""Atom names in force fields and old files, by kind of residue and by template, with the template's name of each."""
+"""Names of atoms in force fields and old files with their names in templates, by kind of residue and by template."""
 
 
 class Template(NamedTuple):
@@ -174,11 +175,11 @@ class Template(NamedTuple):
     hydrogens: dict[str, int]
     """Number of hydrogens on each carbon."""
     polar: dict[str, int]
-    """Least number of hydrogens on other atoms."""
+    """Minimum number of hydrogens on other atoms."""
     conjugated: frozenset[tuple[str, str]]
     """Single bonds outside rings that do not rotate, in both directions."""
     optional: frozenset[str]
-    """Atoms that only some residues of the name have."""
+    """Atoms that only some residues with this name have."""
 
 
 @cache
@@ -218,7 +219,7 @@ def kind_and_template(name: str) -> tuple[str, str]:
     """Return the kind of a residue and its template, from its name; both are empty if it is not standard."""
     word = name.strip().upper()
     standard = OTHER_NAMES.get(word, word)
-    # AMBER's names of the ends of a chain: NALA, CALA.
+    # AMBER puts N or C before the names of residues at the ends of a chain: NALA, CALA.
     if len(word) == 4 and word[0] in "NC" and OTHER_NAMES.get(word[1:], word[1:]) in SIDE_CHAINS:
         standard = OTHER_NAMES.get(word[1:], word[1:])
     if standard in SIDE_CHAINS:

@@ -21,8 +21,8 @@ NUCLEIC = {
         "chi-O4'-C1'-N1-C2",
     )
 }
-"""Torsions of a nucleotide by the atoms of their axis (IUPAC-IUB, Eur. J. Biochem. 131, 9, 1983); the O3' of alpha and
-the P of epsilon belong to the neighbouring residues."""
+"""Torsions of a nucleotide by the atoms of their axis (IUPAC-IUB, Eur. J. Biochem. 131, 9, 1983). The atom O3' of alpha
+and the atom P of epsilon belong to neighbouring residues."""
 
 
 def torsion_of(structure: Structure, a: int, b: int, parent: int, child: int) -> Torsion:
@@ -68,7 +68,7 @@ def torsion_of(structure: Structure, a: int, b: int, parent: int, child: int) ->
 
 
 def dihedral(positions: np.ndarray, atoms: tuple[int, int, int, int]) -> float:
-    """Compute the dihedral angle of four atoms with IUPAC's sign [rad]."""
+    """Compute the dihedral angle of four atoms, with the sign convention of IUPAC [rad]."""
     i, j, k, l = positions[list(atoms)]  # noqa: E741
     axis = (k - j) / np.linalg.norm(k - j)
     p, q = np.cross(j - i, axis), np.cross(axis, l - k)
@@ -84,7 +84,8 @@ def _across(structure: Structure, atom: int, name: str) -> int:
 
 
 def _named(structure: Structure, atom: int, names: tuple[str, ...]) -> int:
-    """Return the neighbour in the same residue with the first of the names that occurs; −1 if there is none."""
+    """Return the neighbour in the same residue that has the first of the given names that occurs; −1 if there is
+    none."""
     residue = int(structure.residue[atom])
     found = [structure.atom(residue, name) for name in names]
     return next((b for b in found if b in structure.neighbours[atom]), -1)
@@ -101,8 +102,8 @@ def _bent(structure: Structure, end: int, near: int, far: int) -> bool:
 
 
 def _end(structure: Structure, near: int, far: int) -> int:
-    """Return an atom on the near side of a bond that defines its dihedral: the heaviest neighbour or, beyond a straight
-    part, the first atom off the axis; −1 if there is none."""
+    """Return the atom that defines the dihedral of a bond on its near side. It is the heaviest neighbour or, if the
+    atoms there lie on a straight line, the first atom off the axis; −1 if there is none."""
     seen, front = {near, far}, [near]
     while front:
         partners = [b for a in front for b in structure.neighbours[a] if b not in seen]

@@ -1,4 +1,5 @@
-"""Massless sites of an OpenMM System, such as the fourth site of TIP4P, which the bodies of their atoms carry."""
+"""Massless sites of an OpenMM System, such as the fourth site of TIP4P. They are carried by the bodies of their parent
+atoms."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -8,23 +9,23 @@ import numpy as np
 from articulon.errors import ModelError
 
 KINDS = ("TwoParticleAverageSite", "ThreeParticleAverageSite", "OutOfPlaneSite", "LocalCoordinatesSite")
-"""Supported kinds, which are fixed in the frame of a rigid molecule."""
+"""Supported kinds of virtual sites, whose position is fixed in the frame of a rigid molecule."""
 
 
 class VirtualSite(NamedTuple):
-    """A site that other particles carry."""
+    """A site whose position follows from those of other particles."""
 
     site: int
     """Index of the site."""
     parents: tuple[int, ...]
     """The particles that define its position."""
     kind: str
-    """Name of OpenMM's class."""
+    """Name of the class in OpenMM."""
 
 
 def virtual_sites(system: Any) -> list[VirtualSite]:
-    """Return the virtual sites of a system, in order; raise ModelError for a kind that has no counterpart here, and for
-    a massless particle that is not a virtual site."""
+    """Return the virtual sites of a system, in order; raise ModelError for an unsupported kind, and for a massless
+    particle that is not a virtual site."""
     found = []
     for k in range(system.getNumParticles()):
         if system.isVirtualSite(k):
@@ -41,8 +42,8 @@ def virtual_sites(system: Any) -> list[VirtualSite]:
 
 
 def check_virtual_sites(system: Any, cluster: Sequence[int] | np.ndarray) -> None:
-    """Raise ModelError, naming the particle, if a virtual site and its parents do not lie in one rigid cluster, given
-    by the cluster of each particle: its position in a body would then change."""
+    """Raise ModelError, naming the particle, if a virtual site and its parents are not in the same rigid cluster,
+    because its position in a body would then change. ``cluster`` is the cluster of each particle."""
     for site, parents, kind in virtual_sites(system):
         bodies = {int(cluster[k]) for k in (site, *parents)}
         if len(bodies) > 1:
@@ -58,7 +59,7 @@ def with_virtual_sites(system: Any, positions: np.ndarray) -> np.ndarray:
         return positions
     import openmm
 
-    # Copy the system without its forces, which do not affect virtual sites.
+    # The system is copied without its forces, which do not affect virtual sites.
     bare = openmm.XmlSerializer.clone(system)
     for k in range(bare.getNumForces() - 1, -1, -1):
         bare.removeForce(k)

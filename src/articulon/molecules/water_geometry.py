@@ -1,4 +1,4 @@
-"""Adjust water molecules to the bond length and angle of a water model."""
+"""Adjustment of water molecules to the bond length and angle of a water model."""
 
 from dataclasses import replace
 from functools import cache
@@ -12,22 +12,22 @@ from articulon.molecules.openmm_exchange import openmm_app, to_openmm
 from articulon.molecules.structure import Residue, Structure, check_structure
 
 SAME = 1e-6
-"""Difference below which lengths are equal [nm]."""
+"""Difference below which lengths count as equal [nm]."""
 FAR = 0.02
-"""Largest displacement of a hydrogen for a molecule to count as this water model [nm]."""
+"""Largest displacement of a hydrogen by the adjustment [nm]; for a larger one, the molecule is not accepted."""
 
 
 def as_water_model(structure: Structure, water: str, *, force_field: str = "amber14") -> Structure:
-    """Return the structure with every water molecule in the geometry of a water model; hydrogens move along and across
-    the molecule's axis.
+    """Return the structure with every water molecule in the geometry of a water model. Only hydrogens move, along and
+    across the symmetry axis of the molecule.
 
-    Rigid water keeps its initial geometry, on which its dipole depends. Coordinates in files are rounded, and models
-    differ by some hundredths of an ångström.
+    This is needed because rigid water keeps its initial geometry, on which its dipole depends. Coordinates in files are
+    rounded, and the geometries of water models differ by some hundredths of an ångström.
 
     Parameters
     ----------
     structure
-        The structure with all hydrogens of its water; atoms are moved, none is added.
+        The structure, whose water must have all hydrogens. Atoms are moved, none is added.
     water
         The water model: ``tip3p``, ``spce``, ``tip4pew`` …
     force_field
@@ -36,8 +36,8 @@ def as_water_model(structure: Structure, water: str, *, force_field: str = "ambe
     Raises
     ------
     ModelError
-        For an unknown model, and for a molecule that is not water with two hydrogens, or whose geometry is far from the
-        model's; the message names the molecule.
+        For an unknown water model, and for a molecule that is not water with two hydrogens or whose geometry is far
+        from that of the model; the message names the molecule.
     """
     check_structure(structure, "as_water_model")
     word(water, tuple(WATERS), "as_water_model, water")
@@ -46,8 +46,8 @@ def as_water_model(structure: Structure, water: str, *, force_field: str = "ambe
 
 
 def with_geometry(structure: Structure, water: str, force_field: str, *, listed: bool) -> Structure:
-    """Do what :func:`as_water_model` does; ``listed`` adds a line to ``inferred``, which newly added water does not
-    need."""
+    """Return the structure of :func:`as_water_model`. ``listed`` tells whether a line is added to ``inferred``, which
+    is not needed for newly added water."""
     molecules = [residue for residue in structure.residues if residue.kind == "water"]
     if not molecules:
         return structure
@@ -80,7 +80,7 @@ def with_geometry(structure: Structure, water: str, force_field: str, *, listed:
 
 
 def _atoms(structure: Structure, residue: Residue) -> tuple[int, int, int]:
-    """Return O and both H of a molecule."""
+    """Return the indices of O and both H of a water molecule."""
     inside = range(residue.start, residue.stop)
     oxygen = [a for a in inside if structure.elements[a] == "O"]
     hydrogen = [a for a in inside if structure.elements[a] == "H"]
@@ -94,7 +94,7 @@ def _atoms(structure: Structure, residue: Residue) -> tuple[int, int, int]:
 
 @cache
 def _geometry(force_field: str, water: str) -> tuple[float, float]:
-    """Return O–H and H–H distances of a model, from OpenMM's constraints on one molecule [nm]."""
+    """Return the O–H and H–H distances of a water model, taken from OpenMM's constraints on one molecule [nm]."""
     app = openmm_app()
     symbols = ("O", "H", "H")
     one = Structure(

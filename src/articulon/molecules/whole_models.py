@@ -1,4 +1,4 @@
-"""Build models of molecules with their forces in one call."""
+"""Functions that build models of molecules with their forces in one call."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -27,9 +27,9 @@ def build(
 ) -> Model:
     """Build the model of a structure, in Da, nm and ps.
 
-    Bodies are the clusters, in their order; site k is atom k. The coordinate of a revolute joint is the dihedral angle
-    of its torsion, so ``model.q0`` holds φ, ψ, χ₁ … of the file [rad]. A root's frame has its origin at the centre of
-    mass of its cluster and the orientation of the world.
+    Body k is cluster k, and site k is atom k. The coordinate of a revolute joint is the dihedral angle of its torsion,
+    so ``model.q0`` holds φ, ψ, χ₁ … of the file [rad]. The frame of a root has its origin at the centre of mass of its
+    cluster and the orientation of the world frame.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ def build(
     articulation
         Articulation of the same structure, from :func:`perceive`.
     force_field, solvent, cutoff, files
-        Options of :func:`force_field`, such as ``"amber14"`` in ``"obc2"``; by default there is no force field. It
-        determines charges and kinds.
+        Options of :func:`force_field`, such as ``"amber14"`` in ``"obc2"``; by default there is no force field. A force
+        field determines charges and kinds.
     charges
         Charges of the sites [charge], one for all or shape (atoms,).
     kinds
@@ -96,7 +96,7 @@ def force_field_model(
     cutoff
         Cutoff of Lennard-Jones forces and charges [length]; none by default.
     files
-        Further files of OpenMM's force-field XML.
+        Additional force field files in OpenMM's XML format.
     forces
         Further forces of ``ar.forces``.
     """

@@ -27,8 +27,8 @@ def activity_words(found: Mapping[str, Any]) -> str:
 
 
 def active_joints(view: View) -> np.ndarray:
-    """Whether each joint and mode moved at each frame, joints first, shape (frames, joints and modes); the speeds of
-    locked ones are exactly zero."""
+    """Return whether each joint and mode moved at each frame, joints first, shape (frames, joints and modes). The
+    speeds of locked joints and modes are exactly zero."""
     joints = joints_of(view.model)
     moving = np.zeros((view.times.size, joints.degrees_of_freedom.size), dtype=bool)
     frames, speeds = np.nonzero(view.u)
@@ -37,7 +37,8 @@ def active_joints(view: View) -> np.ndarray:
 
 
 def activity(view: View) -> Figure | None:
-    """Draw a row for each joint and mode, dark while it is free, and the number of active degrees of freedom."""
+    """Draw a row for each joint and mode, which is dark while the joint or mode is free, and the number of active
+    degrees of freedom."""
     active = view.observables.get("active_freedoms")
     if active is None:
         return None

@@ -23,8 +23,7 @@ def beside(work: Callable[[], Any]) -> Iterator[Callable[[], Any]]:
     ------
     callable
         Function that waits for the result. It returns None if the work failed or was interrupted, if there is only one
-        core, or if this process cannot be forked, or not safely: other threads may hold locks that the copy would wait
-        for.
+        core, or if this process cannot be forked safely: other threads may hold locks for which the copy would wait.
     """
     child = _forked(work) if _is_safe() else None
     if child is None:

@@ -20,7 +20,7 @@ SHOWN = 4
 DOTS = 220
 """Resolution of the pictures of large molecules [1/inch]."""
 SMALL = 12
-"""Number of backbone atoms below which torsions define the clusters: so few atoms always superpose well."""
+"""Number of backbone atoms below which torsions define the clusters, because so few atoms always superpose well."""
 
 
 def measure_of(seen: Conformations) -> str:

@@ -14,7 +14,7 @@ from articulon.report.readable_numbers import Scale, suited
 from articulon.report.view import View, rotated
 
 MOST_BODIES = 5000
-"""Largest number of bodies that is drawn; a larger drawing would be unreadable and take megabytes."""
+"""Largest number of bodies that are drawn; a drawing of more would be unreadable and take megabytes."""
 
 
 def model_drawing(view: View) -> Figure | None:
@@ -35,7 +35,7 @@ def model_drawing(view: View) -> Figure | None:
         return _in_its_plane(view, forward, upward, length, whole)
     close = closest_pair(view)
     if close is not None:
-        # Choose the view in which the window's body lies beside the core's axis, not in front of it.
+        # Choose the view in which the body shown in the window lies beside the axis of the core, not in front of it.
         outwards = close[0] - view.path[-1]
         outwards = outwards - (outwards @ forward) * forward
         distance = float(np.linalg.norm(outwards))
@@ -65,7 +65,8 @@ def _in_its_plane(
 
 
 def flat_axis(view: View) -> int | None:
-    """World axis along which nothing extends or moves, if there is one and the others have some extent."""
+    """Return the world axis along which nothing extends or moves; None if there is none, or if the model has no extent
+    along the other axes."""
     points = np.concatenate([view.positions.reshape(-1, 3), view.centres(0), view.centres(-1), fixed_sites(view)])
     # A body of unknown radius is drawn as a point.
     extent = np.ptp(points, axis=0) + 2.0 * float(np.nan_to_num(view.radii).max(initial=0.0))
@@ -74,7 +75,8 @@ def flat_axis(view: View) -> int | None:
 
 
 def whole_model(view: View) -> tuple[np.ndarray, float]:
-    """Centre and half width of a window on everything drawn in the first and the last frame [length]."""
+    """Return the centre and half width of a window that contains everything drawn in the first and the last frame
+    [length]."""
     # A body of unknown radius is drawn as a point.
     reach = np.nan_to_num(view.radii)[:, None]
     points = [fixed_sites(view)]
@@ -88,9 +90,10 @@ def whole_model(view: View) -> tuple[np.ndarray, float]:
 
 
 def closest_pair(view: View) -> tuple[np.ndarray, float] | None:
-    """Centre and half width of a window on the body that ends nearest to a fixed site, including that site [length].
+    """Return the centre and half width of a window that contains a fixed site and the body that ends nearest to it
+    [length].
 
-    None if no sites are fixed, or if the whole model is hardly larger than the window.
+    The result is None if no sites are fixed, or if the whole model is hardly larger than the window.
     """
     fixed, sites = fixed_sites(view), view.model.sites
     carriers = np.unique(sites.body[sites.body >= 0])
@@ -105,7 +108,8 @@ def closest_pair(view: View) -> tuple[np.ndarray, float] | None:
 
 
 def axes_of_view(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Coordinate axes of the view: first the one along which the core moves furthest, then the two others in order."""
+    """Return the coordinate axes of the view: first the axis along which the core moves furthest, then the two others
+    in order."""
     moved = view.direction if view.direction is not None else np.abs(view.path - view.path[0]).max(axis=0)
     forward, flat = int(np.argmax(np.abs(moved))), flat_axis(view)
     others = [k for k in range(3) if k != forward]
@@ -152,15 +156,15 @@ def draw(
     parents = view.model.parents
     joined = np.flatnonzero(parents >= 0)
     hung = np.flatnonzero((parents < 0) & ~np.isin(view.model.kinds, UNBOUND))
-    # A limb runs from the parent's centre to the joint and on to the body's own centre. Its part inside a parent of
-    # known size is not drawn.
+    # A limb is a line from the centre of the parent to the joint and on to the centre of the body. Its part inside a
+    # parent of known size is not drawn.
     limbs = [
         np.stack([origins[k] if np.isfinite(radii[parents[k]]) else centres[parents[k]], origins[k], centres[k]])
         for k in joined.tolist()
     ]
     # A loop joint connects the centres of its bodies through its attachment points.
     limbs += [np.stack([centres[body], at @ onto]) for body, at in loop_ends(view, frame)]
-    # A body that hangs from the ground has its joint at its origin.
+    # A body on the ground is drawn from its joint, which is at its origin.
     limbs += [np.stack([origins[k], centres[k]]) for k in hung.tolist()]
     axes.add_collection(LineCollection(limbs, colors=style.BLACK, linewidths=0.6, zorder=3))
     sized = np.flatnonzero(np.isfinite(radii))

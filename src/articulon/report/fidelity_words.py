@@ -1,4 +1,4 @@
-"""The verdict on a scaled run in words: its premises, the findings, and the cost."""
+"""Text on the verdict of a scaled run: its premises, the findings on each, and the cost."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ PREMISES = {
 
 
 def verdict_sentences(view: View) -> list[str]:
-    """Return the verdict, the broken premises and the time since when; an empty list for an unscaled run."""
+    """Return sentences on the verdict, the broken premises and the time at which they broke; an empty list for an
+    unscaled run."""
     found = view.summary.get("fidelity")
     if not found:
         return []

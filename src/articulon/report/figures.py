@@ -1,4 +1,4 @@
-"""The figures of a run, each drawn if its data exist; contents as in Guy (2018), figures 5.4 to 5.10."""
+"""Figures of a run. Each is drawn if its data exist. The contents follow Guy (2018), figures 5.4 to 5.10."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STEADY = 1e-4
 ROUNDING = 1e-12
 """Fraction of the largest energy below which a work is rounding error."""
 SHOWN_SWITCHES = 3
-"""Largest number of factor switches that are all marked; otherwise only the first is."""
+"""Number of switches of a factor up to which all are marked; if there are more, only the first is."""
 
 
 def figures(run: Run | View) -> dict[str, Figure]:
@@ -65,7 +65,10 @@ def figures(run: Run | View) -> dict[str, Figure]:
 
 def position(view: View) -> Figure | None:
     """Draw the displacement of the core over time, along and across the direction of the stop condition if there is
-    one. Return None if the core does not move, is one of many grains, or one of few that have their own figure."""
+    one.
+
+    Return None if the core does not move, or if it is a grain: few grains have their own figure, and many have none.
+    """
     moved = view.path - view.path[0]
     has_own_figure = grain_figures.many_grains(view) or grain_figures.few_free(view)
     if not moved.any() or (view.direction is None and has_own_figure):
@@ -148,7 +151,8 @@ def energies(view: View) -> Figure | None:
 
 
 def energy_lines(view: View) -> dict[str, tuple[np.ndarray, dict[str, Any]]]:
-    """Kinetic energy and works by their label, with their line styles; a channel without work has no line."""
+    """Return the kinetic energy and the works by label, each with its line style; a channel without work has no
+    line."""
     lines: dict[str, tuple[np.ndarray, dict[str, Any]]] = {}
     works = view.series("work")
     for channel in style.CHANNEL_ORDER:
@@ -163,8 +167,8 @@ def energy_lines(view: View) -> dict[str, tuple[np.ndarray, dict[str, Any]]]:
 def by_size(series: Mapping[str, np.ndarray], apart: float = 8.0, most: int = 3) -> list[list[str]]:
     """Group the names of series by size, the largest first.
 
-    A group ends where the next series is smaller by the factor ``apart``; at most ``most`` groups are made, separated
-    by the widest gaps.
+    A new group begins if a series is smaller than the previous one by the factor ``apart``. There are at most ``most``
+    groups, which are separated by the widest gaps.
     """
     sizes = {name: float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) for name, values in series.items()}
     names = sorted(series, key=lambda name: -sizes[name])
@@ -207,7 +211,7 @@ def forces(view: View) -> Figure | None:
 def draw_forces(
     axes: Axes, view: View, sums: Mapping[str, np.ndarray], time: Scale, together: Iterable[np.ndarray]
 ) -> None:
-    """Draw the force sums, on an axis that fits all the series of ``together``."""
+    """Draw the force sums on an axis whose range includes all series in ``together``."""
     for channel in style.CHANNEL_ORDER:
         if channel in sums:
             name = f"$F_\\mathrm{{{style.CHANNEL_LETTER[channel]}}}$ {style.CHANNEL_WORD[channel]}"
@@ -235,7 +239,7 @@ def factors(view: View) -> Figure | None:
 
 
 def factor_groups(view: View) -> list[tuple[str, np.ndarray, dict[str, Any]]]:
-    """Scaling factors with labels and line styles; equal factors are merged."""
+    """Return the scaling factors with labels and line styles. Channels with equal factors are merged."""
     found = view.series("factor")
     if all(np.all(values == 1.0) for values in found.values()):
         return []
@@ -280,7 +284,8 @@ def kinetic_energy(view: View) -> Figure | None:
 
 
 def _show_constants(axes: Axes, series: Sequence[np.ndarray]) -> None:
-    """Show series that are constant up to integration error as constant, on an axis that begins at zero."""
+    """Use an axis that begins at zero if all series are constant up to integration errors, so that they look
+    constant."""
     low, high = min(values.min() for values in series), max(values.max() for values in series)
     size = max(abs(low), abs(high))
     if 0.0 < high - low < STEADY * size:
@@ -336,7 +341,7 @@ def _mark_switches(axes: Axes, view: View, scale: Scale | None = None) -> None:
 
 
 def of_chains(draw: Callable[..., Figure | None], view: View) -> Figure | None:
-    """Draw a figure of polymer chains, if there are any."""
+    """Draw a figure of polymer chains; None if there are none."""
     found = view.chain_statistics
     return None if found is None else draw(found, view.case.units)
 

@@ -17,7 +17,7 @@ from articulon.simulation.contact_statistics import contact_counts
 LEAST_FORCES = 50
 """Least number of contacts for a distribution of their forces."""
 LEAST_LINE = 1e-3
-"""Fraction of the largest ledger line below which a line is left out."""
+"""Size of a line of the ledger, as a fraction of the largest one, below which it is left out."""
 
 LEDGER: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("kinetic_translation", "kinetic, translation", {"color": style.BLACK, "linestyle": "-"}),
@@ -28,8 +28,8 @@ LEDGER: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("work_contact_damping", "damping", {"color": style.VERMILION, "linestyle": (0, (5, 1.5))}),
     ("work_friction", "friction", {"color": style.ORANGE, "linestyle": (0, (6, 1.5, 1, 1.5))}),
 )
-"""Observables of the ledger, their labels and line styles. Works are shown with opposite sign, as energy that the
-spheres have lost."""
+"""Observables of the ledger, with their labels and line styles. Works are shown with the opposite sign, as energy that
+the spheres have lost."""
 
 
 def contact_ledger(view: View) -> Figure | None:
@@ -108,7 +108,7 @@ def many_grains(view: View) -> bool:
 
 
 def coordination(view: View) -> np.ndarray | None:
-    """Number of spheres with 0, 1, 2, … contacts at the last frame; None without contacts."""
+    """Return the numbers of spheres with 0, 1, 2, … contacts at the last frame; None without contacts."""
     records = view.last_contacts
     if records is None:
         return None
@@ -126,7 +126,8 @@ def few_free(view: View) -> bool:
 
 
 def grain_motion(view: View) -> Figure | None:
-    """Draw position, velocity and surface speed of a few grains over time, as far as they move and rotate."""
+    """Draw the positions and velocities of a few grains over time if they move, and their surface speeds if they
+    rotate."""
     if not few_free(view):
         return None
     model, units = view.model, view.case.units
@@ -178,7 +179,7 @@ KINDS_OF_GRAINS = (style.BLUE, style.VERMILION, style.GREEN, style.PURPLE)
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)))
 """Line styles of components, and of grains whose lines may coincide."""
 HARDLY = 0.02
-"""A sphere that moves by less than this fraction of its distance from the origin counts as hardly moving."""
+"""Displacement, as a fraction of the distance from the origin, below which a sphere counts as hardly moving."""
 
 CAPTIONS = {
     "spheres": (

@@ -113,7 +113,8 @@ def report(view: View, replay: str = "") -> str:
 
 
 def _case_text(case: Case) -> str:
-    """Return the case as a file; if no file can describe it, or it is too long, the reason."""
+    """Return the text of the case as a file, or the reason why it is not shown: no file can describe it, or it is too
+    long."""
     try:
         text = case.to_toml()
     except CaseError as error:
@@ -258,7 +259,7 @@ def run_rows(view: View) -> Iterator[tuple[str, str]]:
         yield "threshold α", f"{speed}, {summary['threshold'].get('how', '')}"
     if summary.get("noise_window"):
         yield "noise held for", suited(units, "time", summary["noise_window"]).text(summary["noise_window"])
-    # Here the model lacks joints that the case drives by Python functions.
+    # The model of a report lacks functions that drive joints, so the summary knows the number of degrees of freedom.
     degrees_of_freedom = summary.get("degrees_of_freedom", view.model.degrees_of_freedom)
     yield "bodies, degrees of freedom", f"{view.model.bodies}, {degrees_of_freedom}"
     if summary.get("adaptive"):

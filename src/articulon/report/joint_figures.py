@@ -13,9 +13,9 @@ from articulon.report.readable_numbers import suited
 from articulon.report.view import View
 
 MOST_LINES = 12
-"""Largest number of lines in a panel; beyond it, only the joints nearest to the ground are drawn."""
+"""Largest number of lines in a panel. If there are more, only the joints nearest to the ground are drawn."""
 STILL = 1e-9
-"""Largest rotation by rounding alone in a run [rad]."""
+"""Largest rotation during a run that may be due to rounding errors alone [rad]."""
 
 
 def joints(view: View) -> Figure | None:
@@ -65,12 +65,14 @@ def _still(view: View, spins: dict[str, np.ndarray]) -> bool:
 
 
 def angles(view: View, most: int = MOST_LINES) -> dict[str, np.ndarray]:
-    """Angles of the joints nearest to the ground, by name, at most this many, each of shape (frames,)."""
+    """Return the angles of the joints nearest to the ground by name, at most ``most`` of them, each of shape
+    (frames,)."""
     return _nearest_to_ground(view, _panels(view)["angle"], most)
 
 
 def _nearest_to_ground(view: View, lines: dict[str, np.ndarray], most: int = MOST_LINES) -> dict[str, np.ndarray]:
-    """Lines of the joints the fewest bodies away from the ground, in whole generations up to ``most`` lines."""
+    """Return the lines of the joints nearest to the ground, counted in bodies. Joints at the same distance are included
+    or left out together, up to ``most`` lines."""
     if len(lines) <= most:
         return lines
     parents = view.model.parents

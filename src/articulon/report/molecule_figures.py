@@ -25,7 +25,7 @@ MOST_BONDS = 10
 
 
 def molecule_shape(view: View) -> Figure | None:
-    """Draw a panel each for deviation from the first frame, radius of gyration, end-to-end distance, native contacts
+    """Draw one panel each for deviation from the first frame, radius of gyration, end-to-end distance, native contacts
     and hydrogen bonds."""
     seen = view.conformations
     if seen is None:
@@ -144,12 +144,12 @@ def chains_of(seen: Conformations) -> list[np.ndarray]:
 
 
 def name_residues(axes: Axes, seen: Conformations, chosen: np.ndarray | None = None, most: int = 30) -> None:
-    """Write names of residues under an axis that counts them, as many as fit."""
+    """Label a horizontal axis of residues with their names, as many as fit."""
     axes.set_xticks(*_ticks(seen, chosen, most), rotation=90 if _count(seen, chosen) > 12 else 0, fontsize=7.0)
 
 
 def name_rows(axes: Axes, seen: Conformations, chosen: np.ndarray, most: int = 30) -> None:
-    """Write names of residues beside an axis that counts them downwards, as many as fit."""
+    """Label a vertical axis of residues, counted downwards, with their names, as many as fit."""
     axes.set_yticks(*_ticks(seen, chosen, most), fontsize=6.5)
 
 

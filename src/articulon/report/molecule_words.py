@@ -1,4 +1,4 @@
-"""Texts in the report of a molecular run: its figures in numbers, captions, and missing figures with reasons."""
+"""Texts in the report of a molecular run: its results in numbers, captions, and reasons for missing figures."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def left_out(view: View) -> tuple[str, ...]:
         return ()
     if view.case.scaling.scales:
         return LEFT_OUT
-    # The other works of single forces matter only to a study of their scaling.
+    # Works of single channels matter only in a study of scaling; the energies of a thermostat have their own figure.
     return LEFT_OUT + LEFT_OUT_UNSCALED + (() if view.case.thermostat is None else ("energies",))
 
 
@@ -107,7 +107,8 @@ def more_words(name: str, view: View) -> str:
 
 
 def not_drawn(view: View) -> str:
-    """Name the figures that are missing because a package is, and what to install; empty if none is missing."""
+    """Name the figures that are missing because a package is not installed, and what to install; empty if none is
+    missing."""
     if not view.molecular or view.times.size < 2:
         return ""
     missing = []
@@ -124,7 +125,7 @@ def not_drawn(view: View) -> str:
 
 
 def molecule_rows(view: View) -> Iterator[tuple[str, str]]:
-    """Names and values of a molecular run's figures, from its summary."""
+    """Yield the names and values of the results of a molecular run, from its summary."""
     found = view.summary.get("molecules")
     if not found:
         return

@@ -27,9 +27,9 @@ COLUMNS = 3
 KINDS = (style.BLUE, style.ORANGE, style.VERMILION, style.GREY, style.GREEN, style.PURPLE, style.OLIVE)
 """Colours of the kinds of particles."""
 DRAWN = 0.8
-"""Fraction of the radius σ/2 at which spheres are drawn, so that those behind are visible."""
+"""Radius at which spheres are drawn, as a fraction of σ/2, so that spheres behind them are visible."""
 FADED = 0.55
-"""Fraction by which the farthest particle fades into white."""
+"""Fraction of white in the colour of the farthest particle."""
 
 
 def sphere_radii(model: Model) -> np.ndarray | None:

@@ -1,6 +1,6 @@
 """Figures of polymer chains: size, distances along the backbone, motion, relaxation, and bead–bead distributions.
 
-Each figure takes the statistics of chains and the units of their case, and is None if the data are missing.
+Each function takes the statistics of chains and the units of the case. It returns None if the data are missing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RUNNING = 0.1
 MODES = (1, 2, 3, 4, 6, 8, 12, 16)
 """Rouse modes in the figure."""
 LEAST = 0.02
-"""Value of a correlation below which it is noise, where the axis ends."""
+"""Value below which a correlation is noise; the axis ends there."""
 IDEAL: dict[str, Any] = {"color": style.GREY, "linestyle": (0, (4, 3)), "linewidth": 1.0, "zorder": 1}
 """Line style of ideal chains, and of slopes that guide the eye."""
 KIND_COLOUR = {"linear": style.GREEN, "ring": style.VERMILION, "branched": style.PURPLE}
@@ -74,12 +74,12 @@ def in_area(what: str, units: UnitSystem) -> str:
 
 
 def running(values: np.ndarray, width: int) -> np.ndarray:
-    """Running means over this many values, where all of them exist."""
+    """Return the running means over ``width`` values, where all of them exist."""
     return np.convolve(values, np.ones(width) / width, "valid")
 
 
 def internal_distances(chains: ChainStatistics, units: UnitSystem) -> Figure | None:
-    """Draw ⟨R²(n)⟩/n against n; ideal chains are flat."""
+    """Draw ⟨R²(n)⟩/n against n, which is constant for ideal chains."""
     if not chains.internal:
         return None
     figure, (axes,) = style.panels()
@@ -125,7 +125,7 @@ def chain_motion(chains: ChainStatistics, units: UnitSystem) -> Figure | None:
 
 
 def guide(axes: Axes, t: np.ndarray, start: float, slope: float, beside: float, name: str, dashes: Any) -> None:
-    """Draw a line of a slope on logarithmic axes, beside a curve that begins at ``start``."""
+    """Draw a line of a given slope on logarithmic axes, beside a curve that begins at ``start``."""
     if start > 0.0:
         axes.plot(t, beside * start * (t / t[0]) ** slope, label=name, **{**IDEAL, "linestyle": dashes})
 
@@ -179,7 +179,7 @@ def mode_relaxation(chains: ChainStatistics, units: UnitSystem) -> Figure | None
 
 
 def decades(axes: Axes) -> None:
-    """Make a logarithmic axis with plain numbers, 1, 2, 5, 10, …, as it often spans only one decade."""
+    """Label a logarithmic axis with plain numbers, 1, 2, 5, 10, …, because it often spans only one decade."""
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -187,7 +187,7 @@ def decades(axes: Axes) -> None:
 
 
 def cut(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cut a correlation where noise begins."""
+    """Return a correlation up to the lag at which noise begins."""
     below = np.flatnonzero(values < LEAST)
     end = int(below[0]) + 1 if below.size else values.size
     return times[:end], np.maximum(values[:end], 0.5 * LEAST)
@@ -205,7 +205,7 @@ def pair_distribution(chains: ChainStatistics, units: UnitSystem) -> Figure | No
     with_errors(axes, r, found.between, style.BLUE, "between chains")
     with_errors(axes, r, found.within, style.VERMILION, "within a chain", linestyle=(0, (5, 1.5)))
     axes.axhline(1.0, color=style.GREY, linewidth=0.7, zorder=1)
-    # Bonds of fixed length have a peak that would flatten everything else.
+    # The axis ignores the peak of bonds of fixed length, beside which all else would be invisible.
     top = float(np.nanmax(found.between.value))
     axes.set_ylim(0.0, min(1.1 * float(np.nanmax(whole.value)), max(3.0, 1.6 * top)))
     axes.set_xlim(0.0, float(found.edges[-1]))

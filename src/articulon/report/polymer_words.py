@@ -10,7 +10,7 @@ from articulon.report.view import View
 
 
 def chain_rows(view: View) -> Iterator[tuple[str, str]]:
-    """Names and values of the chains' sizes with their errors."""
+    """Yield the names and values of the sizes of chains with their errors."""
     found = view.chain_statistics
     if found is None:
         return

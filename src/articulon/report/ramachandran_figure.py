@@ -58,14 +58,15 @@ def ramachandran(view: View) -> Figure | None:
 
 
 def class_map(found: BackboneTorsions, kind: str) -> TorsionMap | None:
-    """Compute the free energy of a class in units of kT; None if no residue of it has both angles."""
+    """Compute the free energy of a class of residues in units of kT; None if no residue of the class has both
+    angles."""
     own = [k for k, c in enumerate(found.classes) if c == kind]
     return torsion_map(found.phi[:, own], found.psi[:, own], 1.0, BINS) if own else None
 
 
 def draw_map(axes: Axes, made: TorsionMap, narrow: bool = False) -> Any:
     """Draw a map of free energies on axes in degrees; bins that were never visited are white."""
-    # An image: as vector squares, the map would be most of the page's size.
+    # The map is drawn as a bitmap; as vector graphics it would dominate the size of the page.
     image = axes.imshow(
         made.free_energy.T,
         cmap="viridis",

@@ -12,10 +12,10 @@ _SYMBOLS = {"length": "m", "time": "s"}
 
 
 class Scale(NamedTuple):
-    """A conversion factor and the unit that it leads to."""
+    """A unit, and the factor that converts to it."""
 
     factor: float
-    """Factor from the units of the case."""
+    """Factor that converts from the units of the case."""
     symbol: str
     """Symbol of the unit; empty in reduced units."""
 
@@ -41,8 +41,8 @@ def suited(units: UnitSystem, dimension: str, magnitude: float) -> Scale:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Format a number with this many significant digits: large ones in groups of three, extreme ones with powers of
-    ten."""
+    """Format a number with a number of significant digits. Digits of large numbers are grouped in threes; very large
+    and very small numbers have powers of ten."""
     if value is None or not math.isfinite(value):
         return "–"
     if value == 0.0:
@@ -66,7 +66,7 @@ def with_unit(value: float | None, symbol: str, digits: int = 4) -> str:
 
 
 def wall_time(seconds: float | None) -> str:
-    """Format a wall time: seconds below two minutes, then hours, minutes and seconds."""
+    """Format a wall time: in seconds below two minutes, otherwise in hours, minutes and seconds."""
     if seconds is None or not math.isfinite(seconds):
         return "–"
     if seconds < 120.0:

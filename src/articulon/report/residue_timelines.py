@@ -47,7 +47,8 @@ def secondary_structure(view: View) -> Figure | None:
 
 
 def torsions(view: View) -> Figure | None:
-    """Draw φ and ψ of each residue over time on a cyclic colour scale; without a peptide, the molecule's torsions."""
+    """Draw φ and ψ of each residue over time on a cyclic colour scale; without a peptide, draw the torsions of the
+    molecule."""
     seen = view.conformations
     if seen is None:
         return None

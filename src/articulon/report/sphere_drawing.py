@@ -22,17 +22,17 @@ MOST_SPHERES = 20_000
 FEW_GRAINS = 4
 """Largest number of grains with individual lines, paths and arrows."""
 OUTLINED = 100
-"""Largest number of spheres that are outlined behind their forces."""
+"""Largest number of spheres whose outlines are drawn behind the forces."""
 FLAT = 0.6
 """Ratio of height to width below which panels are stacked."""
 TALLEST = 6.0
 """Largest height of all panels together [inch]."""
 APART = 0.02
-"""Fraction of many spheres that may lie outside the picture because they are far from the others."""
+"""Fraction of the spheres that may lie outside the picture because they are far from the others, if there are many."""
 FAR = 1.3
-"""Factor by which far spheres must widen the picture to be left outside."""
+"""Factor above which far spheres are left outside, because they would enlarge the picture by this much."""
 NEARBY = 3.0
-"""Largest factor by which nearby walls may widen the picture."""
+"""Largest factor by which nearby walls may enlarge the picture."""
 KINDS = (style.SKY, style.ORANGE, style.GREEN, style.PURPLE, style.OLIVE, style.VERMILION)
 """Colours of the kinds of spheres."""
 CHAIN_LINES: dict[str, Any] = {"colors": style.BLACK, "linewidths": 0.9, "zorder": 5}
@@ -47,7 +47,8 @@ def spheres(view: View) -> Figure | None:
     seen = _axes(view, own)
     right, up, into = seen
     centres = [sphere_centres(model, view.positions[k], view.rotations[k]) for k in (0, -1)]
-    # Few spheres keep their whole paths; chains are drawn whole.
+    # Distant spheres are left out only if there are many free ones: few are drawn with their paths, and chains
+    # complete.
     if own.size > FEW_GRAINS and (model.parents < 0).all():
         centres = [in_box(model, places) for places in centres]
     way = centres
@@ -104,7 +105,8 @@ def _panels(count: int, tall: float) -> tuple[Figure, np.ndarray]:
 
 
 def _axes(view: View, own: np.ndarray) -> tuple[int, int, int]:
-    """World axes that point right, up, and into the picture: up is against gravity, else along y."""
+    """Return the world axes that point right, up, and into the picture. Up is opposite to gravity, or y without
+    gravity."""
     weight = sum(
         (np.array([float(g) for g in f.acceleration]) for f in view.model.forces if isinstance(f, Gravity)), np.zeros(3)
     )
@@ -118,7 +120,8 @@ def _axes(view: View, own: np.ndarray) -> tuple[int, int, int]:
 def _window(
     centres: list[np.ndarray], own: np.ndarray, radii: np.ndarray, plane: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Centre and half extent of a window on all spheres in some frames, except a few far ones of many [length]."""
+    """Return the centre and half extent of a window that contains all spheres in the given frames [length]. If there
+    are many spheres, a few that are far from the others are left out."""
     at = list(plane)
     lows = [places[own][:, at] - radii[own, None] for places in centres]
     highs = [places[own][:, at] + radii[own, None] for places in centres]
@@ -153,7 +156,7 @@ def _draw_spheres(
 ) -> None:
     right, up, depth = seen
     sites = view.model.sites
-    # Draw the farthest first, and paler.
+    # The farthest spheres are drawn first, in paler colours.
     order = own[np.argsort(-places[own, depth], kind="stable")]
     far = places[order, depth]
     part = (far - far.min()) / max(float(np.ptp(far)), 1e-300)
@@ -230,7 +233,7 @@ def _draw_velocities(
     plane: tuple[int, int],
     length: Scale,
 ) -> None:
-    """Draw arrows from the centres; the longest is as long as a radius."""
+    """Draw the velocities as arrows from the centres; the longest arrow is as long as a radius."""
     velocities = [
         sphere_velocities(view.model, view.q[k], view.u[k], places)[own][:, plane]
         for k, places in zip((0, -1), centres, strict=True)

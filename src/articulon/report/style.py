@@ -1,6 +1,6 @@
 """Style of all figures: one palette, one font size, axes with units.
 
-A channel has the same colour and dashes in every figure, so that it can be recognised in grey as well.
+A channel has the same colour and dashes in every figure, so that it can be recognised even without colours.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ CHANNEL_LETTER = {
     "contact": "c",
     "external": "e",
 }
-"""Subscript of each channel; the first four are Guy's (2018, figure 5.5)."""
+"""Subscript of each channel in formulas; the first four are those of Guy (2018, figure 5.5)."""
 
 CHANNEL_WORD = {
     "damping": "damping",
@@ -112,7 +112,7 @@ CHANNEL_ORDER = tuple(CHANNEL_STYLE)
 """Order of the channels in legends."""
 
 KINETIC_STYLE: dict[str, Any] = {"color": BLACK, "linestyle": (0, (4, 2))}
-"""Line style of the kinetic energy in a figure of works, where it may coincide with one."""
+"""Line style of the kinetic energy in a figure of works, where its line may coincide with that of a work."""
 
 VARIANT_STYLES: tuple[dict[str, Any], ...] = (
     {"color": BLUE, "linestyle": "-"},
@@ -129,7 +129,7 @@ REFERENCE_STYLE: dict[str, Any] = {"color": BLACK, "linestyle": (0, (1, 1.2)), "
 
 
 def variant(k: int) -> dict[str, Any]:
-    """Return the line style of run k of a comparison: the colours in turn, with other dashes in each round."""
+    """Return the line style of run k of a comparison. Colours repeat cyclically, each time with different dashes."""
     turn, own = divmod(k, len(VARIANT_STYLES))
     dashes = VARIANT_STYLES[(own + turn) % len(VARIANT_STYLES)]["linestyle"]
     return {**VARIANT_STYLES[own], "linestyle": dashes, **({"linewidth": 1.0} if turn else {})}
@@ -137,7 +137,7 @@ def variant(k: int) -> dict[str, Any]:
 
 @contextmanager
 def applied() -> Iterator[None]:
-    """Apply the style of this module within a context, whatever the settings of the surrounding program."""
+    """Apply the style of this module within a context, independent of the settings of the surrounding program."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(RC)
@@ -157,8 +157,8 @@ def panels(rows: int = 1, *, height: float = HEIGHT) -> tuple[Figure, list[Axes]
 
 
 def grid(panels: int, lines: int) -> tuple[Figure, list[Axes]]:
-    """Create a figure with a grid of panels that share a time axis; space for a legend of this many lines is left
-    below."""
+    """Create a figure with a grid of panels that share a time axis, and with space below for a legend of ``lines``
+    lines."""
     columns = _columns(panels)
     rows = -(-panels // columns)
     below = 0.55 + 0.19 * -(-lines // 3)
@@ -186,7 +186,7 @@ def finish_grid(figure: Figure, all_axes: list[Axes], panels: int, label: str) -
 
 
 def name_panel(axes: Axes, name: str) -> None:
-    """Write the name of a panel above its right end, since its left end may carry the axis's power of ten."""
+    """Write the name of a panel above its right end, because the power of ten of the axis may be above its left end."""
     axes.set_title(name, fontsize=8.0, pad=2.0, loc="right")
 
 
@@ -237,8 +237,8 @@ def logarithmic(axes: Axes, series: Iterable[np.ndarray], decades: float = 12.0)
 
 
 class PlainTicks(ScalarFormatter):
-    """Tick labels as plain text. Only their common power of ten is mathematical text, which takes milliseconds to lay
-    out."""
+    """Formatter that makes tick labels of plain text. Only their common power of ten is mathematical text, whose layout
+    is slow."""
 
     def format_ticks(self, values: Any) -> list[str]:
         """Return the labels of ticks."""
@@ -254,7 +254,7 @@ def with_plain_ticks(figure: Figure) -> None:
 
 
 def svgs(drawn: Mapping[str, Figure]) -> dict[str, str]:
-    """Convert figures to SVG with :func:`svg`, by name. Where it is safe, a second process draws half of them, since
+    """Convert figures to SVG with :func:`svg`, by name. If it is safe, a second process draws half of them, because
     drawing takes longer than a short run."""
     names = list(drawn)
     mine, others = names[::2], names[1::2]
@@ -265,15 +265,15 @@ def svgs(drawn: Mapping[str, Figure]) -> dict[str, str]:
 
 
 def svg(figure: Figure, prefix: str) -> str:
-    """Return a figure as an ``<svg>`` element for an HTML page; ids begin with ``prefix``, as they must be unique
-    there."""
+    """Return a figure as an ``<svg>`` element for an HTML page. Its ids begin with ``prefix``, because they must be
+    unique on the page."""
     stream = io.StringIO()
     with applied():
         with_plain_ticks(figure)
         figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     text = stream.getvalue()
     text = text[text.index("<svg") :].strip()
-    # HTML knows these namespaces; without their declarations the page contains no address at all.
+    # HTML needs no declarations of these namespaces; without them the page contains no web address.
     text = re.sub(r'\s+xmlns(:xlink)?="[^"]*"', "", text, count=2)
     text = re.sub(r'\bid="', f'id="{prefix}-', text)
     text = re.sub(r'href="#', f'href="#{prefix}-', text)

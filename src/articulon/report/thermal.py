@@ -20,7 +20,7 @@ class Phase(NamedTuple):
 
 
 def thermostat_of(view: View) -> Any:
-    """The thermostat of a run's case, or None."""
+    """Return the thermostat of the case of a run; None without one."""
     return view.case.thermostat
 
 
@@ -47,7 +47,7 @@ def moving_freedoms(view: View) -> np.ndarray:
 
 
 def canonical_spread(view: View, temperature: np.ndarray) -> np.ndarray:
-    """√(2/N) T, the standard deviation of the kinetic temperature in the canonical ensemble [temperature]."""
+    """Return √(2/N) T, the standard deviation of the kinetic temperature in the canonical ensemble [temperature]."""
     return np.sqrt(2.0 / np.maximum(1.0, moving_freedoms(view))) * temperature
 
 
@@ -62,7 +62,7 @@ def measured_spread(view: View) -> float | None:
 
 
 def phase(view: View) -> Phase | None:
-    """ζ and ζ' = (q'ᵀ M q' − N k T)/Q at the frames; None for thermostats without a single ζ."""
+    """Return ζ and ζ' = (q'ᵀ M q' − N k T)/Q at the frames; None for thermostats that do not have exactly one ζ."""
     zeta, aim, thermostat = view.observables.get("thermostat_zeta"), target(view), thermostat_of(view)
     kinetic = view.observables.get("temperature_kinetic")
     if zeta is None or aim is None or thermostat is None or kinetic is None:
@@ -71,20 +71,23 @@ def phase(view: View) -> Phase | None:
     if masses.size != 1:
         return None
     excess = kinetic - aim
-    # A policy that scales the target scales the kinetic energy with it; the temperature is shown unscaled.
+    # A policy that scales the target also scales the kinetic energy, so the thermal energy is scaled here too.
     thermal = moving_freedoms(view) * view.case.units.boltzmann * view.case.scaling.target_factor()
     return Phase(zeta, thermal * excess / masses[0])
 
 
 def energies(view: View) -> dict[str, np.ndarray] | None:
-    """Return :func:`energy_terms` of a run with a thermostat; None without one, or with varying factors."""
+    """Return :func:`energy_terms` of a run with a thermostat; None without a thermostat, or with varying factors."""
     return None if thermostat_of(view) is None else energy_terms(view)
 
 
 def energy_terms(view: View) -> dict[str, np.ndarray] | None:
-    """Return kinetic energy T, scaled potential energy Φ, the work W of the thermostat, of friction and of all forces
-    without an energy, and T + Φ − W, which is constant (Guy 2018, 2.23, 3.16 and 4.21). In adaptive runs, R is the
-    energy that locking has removed, and T + Φ − W + R is constant. None with varying factors."""
+    """Return the energies of a run and their sum, which should be constant; None with varying scaling factors.
+
+    They are the kinetic energy T, the scaled potential energy Φ, and the work W of the thermostat, of friction and of
+    all forces without an energy function. The constant sum is T + Φ − W (Guy 2018, 2.23, 3.16 and 4.21). In adaptive
+    runs it is T + Φ − W + R, where R is the energy that locking has removed.
+    """
     if view.case.scaling.varies:
         return None
     seen = view.observables

@@ -25,8 +25,10 @@ ENERGIES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def temperature(view: View) -> Figure | None:
-    """Draw the kinetic temperature, its target, and its spread in the canonical ensemble. Return None without a target,
-    where the kinetic energy defines no temperature."""
+    """Draw the kinetic temperature, its target, and its spread in the canonical ensemble.
+
+    Return None without a target, or if the kinetic energy does not define a temperature.
+    """
     values, aim = view.observables.get("temperature_kinetic"), thermal.target(view)
     if values is None or aim is None:
         return None
@@ -67,7 +69,7 @@ def _band_name(view: View, band: np.ndarray, symbol: str) -> str:
 
 
 def thermostat_energies(view: View) -> Figure | None:
-    """Draw kinetic and potential energy, the thermostat's work, their conserved sum, and its drift."""
+    """Draw kinetic energy, potential energy and the work of the thermostat, with their conserved sum and its drift."""
     found = thermal.energies(view)
     if found is None:
         return None
@@ -99,7 +101,7 @@ def draw_energies(axes: Axes, view: View, found: dict[str, np.ndarray]) -> str:
 
 
 def thermostat_phase(view: View) -> Figure | None:
-    """Draw ζ' against ζ: a circle if the thermostat oscillates, a path into the origin if it settles."""
+    """Draw ζ' against ζ: a circle if the thermostat oscillates, and a path into the origin if it settles."""
     found = thermal.phase(view)
     if found is None:
         return None

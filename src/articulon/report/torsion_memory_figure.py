@@ -22,7 +22,8 @@ GROUPS: dict[str, tuple[str, dict[str, object]]] = {
 
 
 def torsion_memory_of(view: View) -> TorsionMemory | None:
-    """Compute the memory of the torsions after the first quarter of the frames; None if none moves."""
+    """Compute the correlation times of the torsions from the frames after the first quarter; None if no torsion
+    moves."""
     if view.conformations is None:
         return None
     settled = slice(int(SETTLED * view.times.size), None)
@@ -34,8 +35,8 @@ def torsion_memory_of(view: View) -> TorsionMemory | None:
 
 
 def torsion_correlation(view: View) -> Figure | None:
-    """Draw the mean autocorrelation of each group of torsions and of the slowest one, and the independent samples of
-    each."""
+    """Draw the mean autocorrelation of each group of torsions, that of the slowest torsion, and the number of
+    independent samples of each torsion."""
     found = torsion_memory_of(view)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Drawings of molecules as in papers: the chain's trace as a tube coloured by secondary structure, and sticks."""
+"""Drawings of molecules: the trace of a chain as a tube coloured by secondary structure, and other atoms as sticks."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ FINE = 12
 WIDTHS, STICK = (2.4, 5.0, 4.4), 1.8
 """Widths of the tubes of loops, helices and strands, and of sticks [points]."""
 MOST_LINES = 1200
-"""Number of pieces from which the drawing is a bitmap, since so many lines would make the page too large."""
+"""Number of pieces above which the drawing is a bitmap, because more lines would make the page too large."""
 ELEMENTS = {"N": style.BLUE, "O": style.VERMILION, "S": style.ORANGE, "P": style.ORANGE, "C": "#6e6e6e"}
 """Colours of sticks by element."""
 FADED = 0.55
-"""Fraction by which the colour of the farthest piece fades into white."""
+"""Fraction of white in the colour of the farthest piece."""
 
 
 class Pieces(NamedTuple):
@@ -80,7 +80,7 @@ def _curve(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _sticks(atoms: Atoms, positions: np.ndarray, traced: set[int]) -> Pieces:
-    """Build half a stick for each end of each bond between heavy atoms of residues without a tube or cap of one."""
+    """Build two half sticks for each bond between heavy atoms of residues that are not part of a tube."""
     heavy = set(heavy_atoms(atoms).tolist())
     ends, colours = [], []
     for a, b in atoms.bonds.tolist():
@@ -105,7 +105,8 @@ def draw_pieces(axes: Axes, pieces: Pieces, half: tuple[float, float]) -> None:
     flat = pieces.ends[:, :, :2]
     along = pieces.overlap[:, None] * (flat[:, 1] - flat[:, 0])
     # Each piece has an outline, a body and a highlight. Outlines are shorter than bodies, so that the bodies of
-    # neighbours cover the outlines between them; the outer edges remain and set the tube off from what lies behind.
+    # neighbours cover the outlines between them. The outer edges of the tube remain and separate it from the
+    # background.
     layers = [np.stack([flat[:, 0] - e * along, flat[:, 1] + e * along], axis=1) for e in (0.6, 1.0, 1.0)]
     lines = np.stack(layers, axis=1)[order].reshape(-1, 2, 2)
     colours = np.stack([0.45 * faded, faded, 1.0 - 0.55 * (1.0 - faded)], axis=1)[order].reshape(-1, 3)

@@ -1,4 +1,4 @@
-"""The verdict on a scaled run in a line: the worst motion, the time and the premise."""
+"""The verdict on a scaled run in one line: the worst motion, when it exceeded its bound, and the broken premise."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from articulon.terminal import printable
 
 
 class VerdictWords(NamedTuple):
-    """A verdict and the rest of its line."""
+    """A verdict and the text that follows it in its line."""
 
     verdict: str
     """``trusted``, ``suspect``, ``inconclusive`` or ``violated``."""
     rest: str
-    """The worst motion, the time and the premise; begins with a blank or a colon."""
+    """Text on the worst motion, the time and the premise; it begins with a blank or a colon."""
 
 
 def verdict_words(summary: Mapping[str, Any]) -> VerdictWords | None:

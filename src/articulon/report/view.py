@@ -68,7 +68,8 @@ class View:
     folder: Path | None = None
     """The folder of the run."""
     undefined: tuple[str, ...] = ()
-    """Observables that are defined in no frame and not drawn; an integrator without inertia has no temperature."""
+    """Observables that are undefined in all frames and therefore not drawn, such as the temperature of an integrator
+    without inertia."""
     known_model: Model | None = None
     """The model, if it is already built."""
     known_contacts: ContactRecords | None = None
@@ -103,7 +104,7 @@ class View:
 
     @classmethod
     def of_folder(cls, folder: Path, reference: Path | None = None) -> View:
-        """Return the view of the run in a folder; raise ArticulonError if it holds none that can be read."""
+        """Return the view of the run in a folder; raise ArticulonError if the folder holds no readable run."""
         return cls.of(Run(folder, Case.read(folder / "case.toml")), reference)
 
     @cached_property
@@ -118,8 +119,8 @@ class View:
 
     @cached_property
     def model(self) -> Model:
-        """The model of the case. If it is built here, it lacks Python functions that the case names: a report runs no
-        code.
+        """The model of the case. If it is built here, it lacks Python functions that the case names, because a report
+        runs no code.
 
         Raises ArticulonError if the trajectory belongs to another model.
         """
@@ -164,8 +165,8 @@ class View:
 
     @cached_property
     def core(self) -> int:
-        """Index of the body whose motion the figures show. This is the body of the stop condition, or without one the
-        heaviest body in a tree that is not bound to the ground, or without such trees the heaviest body that moves."""
+        """Index of the body whose motion the figures show. It is the body of the stop condition. Without one it is the
+        heaviest body in a tree that is not bound to the ground; without such a tree, the heaviest body that moves."""
         if self.case.run.stop is not None:
             return self.model.body(self.case.run.stop.body)
         forest, link = self.model.forest, self.model.link
@@ -210,15 +211,15 @@ class View:
         return tuple(c for c in CHANNELS if any(f"{kind}_{c}" in self.observables for kind in kinds))
 
     def series(self, prefix: str) -> dict[str, np.ndarray]:
-        """Observables of all channels: ``series("work")`` returns the works by channel."""
+        """Return one kind of observable for all channels: ``series("work")`` returns the works by channel."""
         return {c: self.observables[f"{prefix}_{c}"] for c in CHANNELS if f"{prefix}_{c}" in self.observables}
 
     @property
     def potential_energy(self) -> np.ndarray | None:
         """Change of the energy of the conservative forces since the start [energy], shape (frames,).
 
-        None if there are no conservative forces, or if scaled or non-conservative forces act, since the total energy
-        is then not conserved.
+        None if there are no conservative forces. Also None if scaled or non-conservative forces act, because the total
+        energy is then not conserved.
         """
         names = [c for c in self.channels if f"work_{c}" in self.observables]
         kept = with_energy(self.observables, self.case.scaling.scales, without_energy(self.model))
@@ -236,7 +237,7 @@ class View:
     def switches(self) -> list[float]:
         """Times at which the scaling factor of a channel changes, to within half the time between frames [time].
 
-        Changes between the same two frames count once. Empty if a factor changes gradually.
+        Several changes between the same two frames count as one. The list is empty if a factor changes gradually.
         """
         if not self.case.scaling.varies or self.case.scaling.smooth:
             return []

@@ -1,4 +1,4 @@
-"""Walls in pictures of spheres: planes and cylinders seen edge-on, and meshes cut by the picture's plane."""
+"""Walls in pictures of spheres: planes and cylinders seen edge-on, and meshes cut by the plane of the picture."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from articulon.report.view import View
 from articulon.report.wall_poses import wall_pose
 
 EDGE_ON = 1e-6
-"""Sine of the largest angle to the line of sight at which a wall is drawn as a line."""
+"""Sine of the largest angle between a wall and the line of sight at which the wall is drawn as a line."""
 LOOK: dict[str, Any] = {"color": style.BLACK, "linewidth": 1.2, "zorder": 4}
 
 
 def outlines(view: View, seen: tuple[int, int, int], depth: float, time: float) -> list[np.ndarray]:
-    """Outlines of walls of limited extent: cylinders along the line of sight, and cuts through meshes.
+    """Return the outlines of walls of limited extent: cylinders along the line of sight, and cuts through meshes.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def draw_walls(axes: Axes, view: View, seen: tuple[int, int, int], depth: float,
             if np.linalg.norm(np.delete(along, into)) < EDGE_ON:
                 axes.add_patch(Circle(tuple(at), length.factor * wall.radius, fill=False, **LOOK))
             elif abs(along[into]) < EDGE_ON:
-                # Seen from the side: two straight lines.
+                # A cylinder seen from the side is two straight lines.
                 across = length.factor * wall.radius * np.array([-along[up], along[right]])
                 for side in (at - across, at + across):
                     axes.axline(tuple(side), tuple(side + along[[right, up]]), **LOOK)
@@ -85,7 +85,7 @@ def _walls(view: View) -> list[WallPart]:
 def _cut(corners: np.ndarray, seen: tuple[int, int, int], depth: float) -> np.ndarray:
     """Intersections of triangles (n, 3 corners, 3) with the plane of the picture: segments (m, 2 ends, 2)."""
     right, up, into = seen
-    # A plane through a corner would meet its triangles in three points, so shift the plane slightly.
+    # The plane is shifted slightly, because a plane through a corner would meet triangles in three points.
     size = max(float(np.ptp(corners[:, :, into])), float(np.finfo(float).tiny))
     height = corners[:, :, into] - (depth + 1e-9 * size)
     crossing = corners[(height.min(axis=1) < 0.0) & (height.max(axis=1) > 0.0)]

@@ -1,4 +1,4 @@
-"""Where moving walls are at a time."""
+"""Poses of moving walls at a given time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from articulon.forces.contact.walls import WallPart
 
 
 def wall_pose(wall: WallPart, time: float) -> tuple[np.ndarray, np.ndarray]:
-    """Position (3,) and rotation (3, 3) of a wall at a time: p + v t + A sin(2π f t), rotated by ω t."""
+    """Return the position (3,) and rotation (3, 3) of a wall at a time: it is at p + v t + A sin(2π f t), rotated by ω
+    t."""
     point, velocity, amplitude, turning = wall.motion[:12].reshape(4, 3)
     place = point + velocity * time + amplitude * np.sin(wall.motion[12] * time)
     speed = float(np.linalg.norm(turning))

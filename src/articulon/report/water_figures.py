@@ -16,7 +16,7 @@ from articulon.report.view import View
 FRAMES = 40
 """Largest number of frames to read."""
 REACH = 1.0
-"""Largest distance [nm], unless half the box is less."""
+"""Largest distance [nm]; it is smaller if half of the box is smaller."""
 FEWEST = 10
 """Least number of water molecules for a distribution."""
 

@@ -1,7 +1,7 @@
-"""Export the atoms of a run as XTC, DCD or PDB, with MDAnalysis's writers, and its joint angles as a table.
+"""Export of the atoms of a run as XTC, DCD or PDB, by MDAnalysis, and of its joint coordinates as a table.
 
-Positions of every frame are computed in double precision from the joint coordinates, and do not depend on which atoms
-the trajectory stores. Molecules are whole. By default, frames are aligned to the first one that is written.
+Positions are computed in double precision from the joint coordinates of each frame, so they do not depend on which
+atoms the trajectory stores. Molecules are whole. By default, frames are aligned to the first frame that is written.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ BACKBONE = {
 }
 """Names of the backbone atoms by kind of residue."""
 FEWEST = 3
-"""Least number of atoms that determine a rotation."""
+"""Minimum number of atoms that determine a rotation."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """Choices for an export: which atoms and frames of a run, and how they are placed."""
+    """Options of an export: which atoms and frames, and in which form."""
 
     select: str = "all"
     """Selection of atoms, in MDAnalysis's language."""
     frames: str | slice | Sequence[int] | int | None = None
     """Selection of frames; see :func:`articulon.runs.frame_choice.chosen_frames`."""
     align: Literal["backbone", "none"] = "backbone"
-    """Whether frames are aligned to the first one by their backbone."""
+    """Whether frames are aligned to the first exported frame by the backbone."""
     wrapped: bool = False
     """Whether each molecule is shifted as a whole so that its centre of mass lies in the box."""
     precision: int = 3
@@ -100,8 +100,8 @@ def _write_names(file: Path, text: str) -> None:
 
 
 def write_coordinates(run: Run, file: Path, names: Sequence[str], frames: Any = None) -> Path:
-    """Write joint coordinates as a table, a row for each frame: angles in degrees from −180 to 180, others in the units
-    of the case.
+    """Write joint coordinates as a table with a row for each frame. Angles are in degrees from −180 to 180, other
+    coordinates in the units of the case.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def check_new(path: Path) -> None:
 
 
 class _Places:
-    """Positions of all atoms at a frame, as they are exported."""
+    """Computes the positions of all atoms at a frame, in the exported form."""
 
     def __init__(self, run: Run, model: Model, fit: np.ndarray | None, edges: np.ndarray | None) -> None:
         self.run, self.model, self.fit, self.edges = run, model, fit, edges
@@ -153,7 +153,7 @@ class _Places:
         if edges is not None:
             atoms = atoms_of(model, "export")
             links = model.link[model.sites.body[atoms.site]]
-            # Molecules are trees; atoms on the ground do not move.
+            # A molecule is a tree. Atoms on the ground are not shifted.
             self.molecule = np.where(links < 0, model.trees, np.append(model.tree_of_link, 0)[links])
             self.masses = atoms.masses
 
@@ -173,15 +173,15 @@ class _Places:
         part = x[self.fit]
         here = part.mean(axis=0)
         if self.reference is None:
-            # Single precision is finest near the origin.
+            # The reference is centred on the origin, where single precision is most accurate.
             self.reference = part - here
             return x - here
         R, _ = rotation_matrix(part - here, self.reference)
         return np.asarray((x - here) @ np.asarray(R).T)
 
     def _wrapped(self, x: np.ndarray, edges: np.ndarray) -> np.ndarray:
-        """Shift each molecule by whole box edges so that its centre of mass lies in the box, counted from the box's
-        origin."""
+        """Shift each molecule by whole box edges so that its centre of mass lies in the box, relative to the origin of
+        the box."""
         assert self.model.box is not None
         count = self.model.trees + 1
         weights = np.bincount(self.molecule, self.masses, count)
@@ -194,8 +194,8 @@ class _Places:
 
 
 def _fitted(atoms: Atoms) -> np.ndarray | None:
-    """Return the atoms by which frames are aligned: backbones, or without these all heavy atoms except those of water
-    and ions; None if they are too few to determine a rotation."""
+    """Return the atoms by which frames are aligned: the backbones, or, without backbones, all heavy atoms except those
+    of water and ions. None if there are too few atoms to determine a rotation."""
     kinds = [atoms.residue_kinds[r] for r in atoms.residue.tolist()]
     backbone = [
         k for k, (kind, name) in enumerate(zip(kinds, atoms.names, strict=True)) if name in BACKBONE.get(kind, ())

@@ -1,4 +1,4 @@
-"""Move articulated chains within a user's own instance of LAMMPS."""
+"""Articulated chains that move within a LAMMPS instance of the user."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,25 +18,25 @@ from articulon.runs.run import Run
 
 
 class Coupled:
-    """Moves the chains of a model under the forces of a LAMMPS instance of any styles.
+    """Moves the chains of a model under the forces of a LAMMPS instance with any styles.
 
     Parameters
     ----------
     lmp
-        A ``lammps.lammps`` with its box, atoms and styles; start it with ``-screen none -log none``, because it prints
-        a line at every evaluation. Its atoms have the ids 1, 2, …, in the order of the model's sites, and no fix may
-        move or constrain them. Its ``neighbor`` and ``neigh_modify`` settings are replaced.
+        A ``lammps.lammps`` with its box, atoms and styles. Start it with ``-screen none -log none``, because it prints
+        a line at every evaluation. Its atoms must have the ids 1, 2, …, in the order of the sites of the model, and no
+        fix may move or constrain them. Its ``neighbor`` and ``neigh_modify`` settings are replaced.
     model
-        Defines which atoms are bodies and how the bodies are joined; for example a model of
-        :func:`articulon.lammps.read_data`. Its own forces between sites are left out; its forces on bodies and joints
-        act in addition to those of LAMMPS.
+        Model that defines which atoms form bodies and how the bodies are joined, such as a model from
+        :func:`articulon.lammps.read_data`. Its forces between sites are ignored. Its forces on bodies and joints act in
+        addition to those of LAMMPS.
     skin
         Distance beyond the cutoffs up to which LAMMPS lists neighbours [length]; 0.8 σ or 2 Å by default.
 
     Raises
     ------
     ModelError
-        If the model's units differ from the instance's, or there are more MPI ranks than trees.
+        If the units of the model differ from those of the instance, or there are more MPI ranks than trees.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Coupled:
     ) -> Run:
         """Run for a duration, and leave the atoms of LAMMPS at the final positions and velocities.
 
-        On several ranks, all must call it with the same arguments.
+        With several MPI ranks, all must call this method with the same arguments.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class Coupled:
         Raises
         ------
         ArticulonError
-            With LAMMPS's own message if it fails, and if the ranks diverge.
+            If LAMMPS fails (with its message), or if the ranks no longer agree.
         """
         begins = self.q if q is None else q, self.u if u is None else u
         done = simulate(self.model, duration, q=begins[0], u=begins[1], **steps)

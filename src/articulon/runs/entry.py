@@ -64,10 +64,10 @@ def simulate(
         Name of an integrator; ``options`` are its settings, as in ``[integrator]`` of a case: ``step`` for fixed steps,
         ``rtol`` and ``atol`` for steps that an error estimate chooses, and so on.
     frames
-        Number of equal intervals between the states that are kept. By default 100; if a ``step`` is given, the largest
-        number up to 100 that leaves a whole number of steps in each interval. If an interval that you ask for is not a
-        whole number of steps, steps are shortened: ``run.notes`` and a warning say so, and ``run.step`` is the step
-        taken.
+        Number of equal intervals between the states that are kept. The default is 100. If a ``step`` is given, the
+        default is the largest number up to 100 for which each interval is a whole number of steps. If a requested
+        interval is not a whole number of steps, steps are shortened; ``run.notes`` and a warning say so, and
+        ``run.step`` is the step taken.
     solver
         Name of the equation-of-motion algorithm: ``"articulated"``, ``"kane"`` or ``"divide-and-conquer"``.
     rotations
@@ -88,20 +88,20 @@ def simulate(
     seed
         Seed of the random numbers, which depend only on it and on the time since the start.
     q, u
-        Initial coordinates (nq,) and speeds (nu,), those of the model by default. They must satisfy the model's loop
-        constraints; :func:`articulon.close_loops` moves them there. They start a new simulation at time zero. With the
-        same seed it has the same noise, window by window, for any state. Thermostats, contacts and multistep
+        Initial coordinates (nq,) and speeds (nu,); by default those of the model. They must satisfy the loop
+        constraints of the model, onto which :func:`articulon.close_loops` projects them. The simulation starts at time
+        zero. Its noise depends on the seed and the time, not on the state. Thermostats, contacts and multistep
         integrators start without history.
 
     locked
         Bodies whose joints stay locked during the whole run. Their relative speeds are removed by an impulse at the
-        start. A name that ends in ``*`` selects all names that begin so. For molecules, selection words also work:
-        ``"side-chains"``, ``"backbone"``, ``"A:10-20"``, ``"residue LIG"``; see
+        start. A name that ends in ``*`` selects all names with that beginning. For molecules, selection words also
+        work: ``"side-chains"``, ``"backbone"``, ``"A:10-20"``, ``"residue LIG"``; see
         :func:`articulon.molecules.locked_bodies`.
     speeds
         ``"thermal"`` draws the initial speeds at the temperature of the thermostat or of the Brownian forces.
     temperature
-        Draws the initial speeds at this temperature, such as ``"300 K"``; only a thermostat keeps it.
+        Temperature at which the initial speeds are drawn, such as ``"300 K"``. Only a thermostat maintains it.
     minimise
         Whether the energy of the initial coordinates is minimised first, which removes overlaps of particles.
     device
@@ -174,10 +174,11 @@ def simulate(
 def resume(
     run: Run, duration: float | str | None = None, *, frames: int | None = None, progress: Progress | bool | None = None
 ) -> Run:
-    """Continue a simulation from its end with the same settings, bit for bit as one uninterrupted simulation.
+    """Continue a simulation from its end with the same settings. The result is bitwise that of an uninterrupted
+    simulation.
 
-    Integrator, solver, scaling, thermostat, locking, seed and noise are those of the first part. Its state holds the
-    history of contacts, thermostats and multistep integrators.
+    Integrator, solver, scaling, thermostat, locking, seed and noise are those of the first part. Contacts, thermostats
+    and multistep integrators continue with their history.
 
     Parameters
     ----------
@@ -185,19 +186,19 @@ def resume(
         A run of :func:`articulon.simulate` or of this function, or the ``run`` of the exception that Ctrl-C raised. It
         stays unchanged.
     duration
-        Additional simulated time [time]; a string carries its unit. None continues an interrupted run up to the end
-        that was asked for.
+        Additional simulated time [time]; a string includes its unit. None continues an interrupted run up to the end
+        that was originally requested.
     frames
-        Number of equal intervals between the states that are kept. By default they are as long as before or, if the
-        duration is not a whole number of these, chosen as in :func:`articulon.simulate`.
+        Number of equal intervals between the states that are kept. By default the intervals are as long as before. If
+        the duration is not a whole number of them, they are chosen as in :func:`articulon.simulate`.
     progress
         See :func:`articulon.run`.
 
     Returns
     -------
     Run
-        A run that begins with the last frame of the other; its times continue. It is bit for bit that of one simulation
-        over both durations if the frames fall on the same times, because error-controlled steps end on frames.
+        A run whose first frame is the last frame of ``run``; times continue. It is bitwise equal to a single simulation
+        over both durations if the frames are at the same times, because error-controlled steps end at frames.
 
     Raises
     ------
@@ -205,7 +206,7 @@ def resume(
         For a duration or a number of frames that does not fit the steps or the noise windows of the simulation, and for
         an interrupted run if a duration is given.
     ModelError
-        If the motion of a drive or the table of a force ends before the simulation.
+        If the given motion of a drive or the table of a force ends earlier than the simulation.
     DivergenceError, KeyboardInterrupt
         See :func:`articulon.simulate`.
 
@@ -235,20 +236,20 @@ def run(
     report: bool = True,
     allow_code: bool = False,
 ) -> Run:
-    """Run a case and keep its results and its report in a folder, as ``articulon run`` does.
+    """Run a case, and store its results and a report in a folder, as ``articulon run`` does.
 
     Parameters
     ----------
     case
-        A case of :func:`articulon.load_case`, the name of a built-in one, or the path of a case file.
+        A case from :func:`articulon.load_case`, the name of a built-in case, or the path of a case file.
     out
-        Folder of the results; by default one in ``runs`` named after the case and its overrides, such as
+        Folder of the results; by default a folder in ``runs`` named after the case and its overrides, such as
         ``runs/nanoparticle-docking-seed-7``. It must not hold a run, unless ``resume`` is True.
     resume
-        Continue the run in the folder from its last checkpoint, bit for bit as an uninterrupted run. A finished run is
-        returned at once. If the folder holds no run, a new one starts. With a longer ``run.duration`` among the
-        overrides, the run continues to that time with the same frame interval, bit for bit as if it had been that long
-        from the start.
+        Whether to continue the run in the folder from its last checkpoint. Results are bitwise those of an
+        uninterrupted run. If the folder holds no run, a new one starts; a finished run is returned at once. If
+        ``overrides`` has a longer ``run.duration``, the run continues to that time with the same frame interval;
+        results are bitwise those of a run that had the longer duration from the start.
     progress
         True shows a bar with simulated time, speed and remaining time, in a terminal or a notebook; False shows
         nothing. By default the bar appears in interactive sessions, for runs longer than a second. An object with the
@@ -258,7 +259,7 @@ def run(
     report
         Whether ``report.html`` is written; ``run.report()`` writes it later.
     allow_code
-        Whether Python functions that the case names may run. They are code by the author of the case.
+        Whether Python functions named in the case may be run. They are code of the author of the case.
 
     Returns
     -------
@@ -302,7 +303,7 @@ def open_run(folder: str | Path, *, allow_code: bool = False) -> Run:
     folder
         The folder.
     allow_code
-        Whether Python functions that the case names may run when an analysis evaluates the forces. Otherwise they are
+        Whether Python functions named in the case may be run when an analysis evaluates the forces. Otherwise they are
         never run.
 
     Raises
@@ -315,7 +316,7 @@ def open_run(folder: str | Path, *, allow_code: bool = False) -> Run:
 
 @contextmanager
 def _runs_of_users() -> Iterator[None]:
-    """Convert the run that an exception carries to the public :class:`Run`."""
+    """Context in which the run stored in an exception is converted to the public :class:`Run`."""
     try:
         yield
     except BaseException as error:

@@ -1,4 +1,5 @@
-"""Replica exchange in a folder: a subfolder for each run, one checkpoint of all runs, and resuming."""
+"""Replica exchange in a folder, with a subfolder for each run and one checkpoint of all runs, from which it can
+resume."""
 
 from __future__ import annotations
 
@@ -64,7 +65,7 @@ def exchange_in_folder(
     folder
         Folder of the exchange.
     resume
-        Whether to continue what the folder holds.
+        Whether to continue the exchange in the folder.
     shown
         Displays the progress.
 
@@ -83,7 +84,7 @@ def exchange_in_folder(
         check_folder(folder, case, held, ladder, resume)
         stack.enter_context(announcing_once(shown))
         stack.enter_context(on_threads(case.run.threads, shown))
-        with interruption.at_once():  # while kernels compile, no results can be lost
+        with interruption.at_once():  # interrupting the compilation loses no results
             cases = cases_of(case, model, ladder)
             shorter = None if held is None else cases_of(held, model, ladder)
             models = [at_temperature(model, temperature) for temperature in ladder.temperatures]
@@ -123,7 +124,7 @@ class _Recorder(FolderRecorder):
 
 
 class _Begun(NamedTuple):
-    """Start of a run, and the checks on its results."""
+    """Initial data of a run of the exchange, and the checks on its results."""
 
     state: State
     checks: tuple[Check, ...]
@@ -236,7 +237,7 @@ class _Going:
         self.shown.finish(f"complete: {float(self.replicas[0].state.time[0]):.6g} {unit}")
 
     def _advance(self, k: int, chunks: Chunks) -> None:
-        """Advance a run by some steps; after a failure, note it in the run's folder and name the folder in the
+        """Advance a run by some steps. If it fails, write the failure to its folder and name the folder in the
         error."""
         run, began = self.runs[k], time.monotonic()
         try:
@@ -306,7 +307,8 @@ class _Going:
         return stream.getvalue()
 
     def _restore(self, saved: Checkpoint) -> None:
-        """Restore the exchanges so far; raise CheckpointError for arrays that do not fit these runs."""
+        """Restore the record of exchanges from a checkpoint; raise CheckpointError for arrays that do not match the
+        runs."""
         runs = self.ladder.runs
         walkers, tried, accepted = (saved.array(name) for name in ("walkers", "tried", "accepted"))
         fine = walkers.ndim == 2 and walkers.shape[1] == runs and walkers.dtype.kind == "i"
@@ -326,7 +328,8 @@ class _Going:
 
 
 def _progress(part: Checkpoint, prepared: Prepared, shorter: str | None) -> restoring.Progress:
-    """Return the data of a run besides its state; raise CheckpointError if it belongs to another case."""
+    """Return the data of a run other than its state; raise CheckpointError if the checkpoint belongs to another
+    case."""
     digest, known = restoring.saved_case(part), prepared.case.digest()
     if digest not in (known, shorter):
         raise CheckpointError(
@@ -338,7 +341,7 @@ def _progress(part: Checkpoint, prepared: Prepared, shorter: str | None) -> rest
 
 
 def _saved(folder: Path, shown: Progress, stack: ExitStack) -> Checkpoint | None:
-    """Return the last checkpoint, which the stack closes; None if there is none yet."""
+    """Return the last checkpoint, which ``stack`` closes; None if there is none yet."""
     if not any(os.path.lexists(folder / name) for name in (NEWEST, PREVIOUS)):
         begun = os.path.lexists(folder / PLAN)
         why = f"the exchange in {folder} has no checkpoint yet"

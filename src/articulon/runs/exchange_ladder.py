@@ -1,4 +1,4 @@
-"""The ladder of a replica exchange: temperatures and locked joints of the runs, and the case of each."""
+"""The ladder of a replica exchange: temperatures and locked joints of its runs, and the case of each run."""
 
 from __future__ import annotations
 
@@ -86,13 +86,13 @@ def ladder_of(
     model
         The model.
     thermostat
-        The thermostat, in units of the model; its temperature is that of all runs if no ``temperatures`` are given.
+        Thermostat in units of the model. Its temperature is that of all runs if ``temperatures`` is not given.
     duration, every
         Duration of the runs, and time between exchanges [time].
     seed
         Seed of the random numbers.
     temperatures, locked
-        Temperatures and locked joints of the runs; of equal length if both are given.
+        Temperatures and locked joints of the runs. The two lists must have the same length if both are given.
 
     Raises
     ------
@@ -117,8 +117,11 @@ def ladder_of(
 
 
 def _check_forces(model: Model) -> None:
-    """Raise CaseError for forces without an energy function, which the acceptance rule needs, and for friction without
-    noise, under which a run has no known distribution."""
+    """Raise CaseError for forces that replica exchange does not support.
+
+    These are forces without an energy function, which the acceptance rule needs, and friction without noise, with which
+    the distribution of a run is unknown.
+    """
     if model.drives:
         raise CaseError(f"{WHERE}: '{model.drives[0].name}' drives a joint: no distribution is known; take it out")
     for k, force in enumerate(model.forces):

@@ -16,9 +16,9 @@ from articulon.runs.run import REPORT
 
 PAGE = "exchange.html"
 FEW = 0.05
-"""Accepted fraction of the exchanges below which neighbours hardly mix."""
+"""Accepted fraction of the exchanges below which two neighbouring runs count as hardly mixing."""
 DISTINCT, NAMED = 6, 16
-"""Largest number of runs with distinct colours, and with names at the axis."""
+"""Largest number of runs that get distinct colours, and largest number that are named at the axis."""
 COLUMNS = 400
 """Largest number of columns of a band over time."""
 BINS = 40
@@ -81,7 +81,7 @@ def round_trips(done: ReplicaExchange) -> str:
 
 
 def callout(done: ReplicaExchange) -> str:
-    """Return the headline: whether the runs mix."""
+    """Return the box at the top of the page, which says whether the runs mix."""
     rare = np.flatnonzero((done.tried > 0) & (done.acceptance < FEW))
     if rare.size:
         pairs = ", ".join(f"{k + 1} and {k + 2}" for k in rare.tolist())

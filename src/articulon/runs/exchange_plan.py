@@ -26,7 +26,7 @@ BASE = "exchange.toml"
 
 def write_plan(folder: Path, case: Case, ladder: Ladder) -> None:
     """Write the plan into the folder of an exchange."""
-    # Write the case first, so that a plan never exists without its case.
+    # The case is written first, so that a plan never exists without its case.
     write_text(folder / BASE, case.to_toml())
     _write(folder, _plan(case, ladder))
 
@@ -42,7 +42,7 @@ def read_plan(folder: Path) -> dict[str, Any]:
 
 
 def check_folder(folder: Path, case: Case, held: Case | None, ladder: Ladder, resume: bool) -> None:
-    """Raise ArticulonError unless a folder is free for an exchange, or holds the one that is to be continued."""
+    """Raise ArticulonError unless a folder is free for an exchange, or holds the exchange that is to be continued."""
     run = next((name for name in (CASE, TRAJECTORY, SUMMARY) if os.path.lexists(folder / name)), None)
     if run is not None:
         raise ArticulonError(f"{folder} holds a run ({run}), not a replica exchange; choose another folder (out=...)")
@@ -68,7 +68,7 @@ def check_folder(folder: Path, case: Case, held: Case | None, ladder: Ladder, re
 
 
 def _plan(case: Case, ladder: Ladder) -> dict[str, Any]:
-    """Return the contents of the plan file."""
+    """Return the plan in the form in which it is written."""
     return {
         "articulon": __version__,
         "case": case.name,

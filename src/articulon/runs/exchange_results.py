@@ -19,8 +19,8 @@ class ReplicaExchange:
     locked: tuple[tuple[str, ...], ...]
     """Locked joints of each run."""
     runs: tuple[Run, ...]
-    """One run for each temperature and set of locked joints. At an exchange its coordinates jump, after the frame at
-    that time. All its frames sample its own ensemble."""
+    """One run for each temperature and set of locked joints. The coordinates of a run jump at an exchange, after the
+    frame at that time. The frames of a run sample the ensemble of its temperature and locked joints."""
     walkers: np.ndarray
     """Index of the initial configuration that each run holds after each exchange, shape (exchanges, runs)."""
     tried: np.ndarray
@@ -40,7 +40,7 @@ class ReplicaExchange:
     def round_trips(self) -> int:
         """Number of times a walker has gone from the first run to the last and back."""
         ends = np.full(len(self.runs), -1)
-        ends[0], ends[-1] = 0, 1  # ends at which the walkers start
+        ends[0], ends[-1] = 0, 1  # walkers that start at an end of the ladder
         half, trips = np.zeros(len(self.runs), dtype=bool), 0
         for row in self.walkers:
             first, last = int(row[0]), int(row[-1])

@@ -1,4 +1,4 @@
-"""Acceptance rule of replica exchange, under which each run keeps its own distribution."""
+"""Acceptance rule of replica exchange, which preserves the distribution of each run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RANDOM_STREAM = 14
 
 
 def own_seed(seed: int, run: int) -> int:
-    """Return the seed of a run; runs of different exchange seeds share no noise."""
+    """Return the seed of a run. Exchanges with different seeds have runs with different noise."""
     return int(np.random.SeedSequence([seed, run]).generate_state(1, np.uint64)[0] >> 1)
 
 
@@ -31,7 +31,7 @@ class Replica(NamedTuple):
     """A run of an exchange."""
 
     prepared: Prepared
-    """Everything that the run needs besides its state."""
+    """Everything that the run needs other than its state."""
     state: State
     """State of the run; an exchange changes it in place."""
 
@@ -52,7 +52,7 @@ class Exchanges:
     def __init__(self, model: Model, temperatures: Sequence[float], seed: int) -> None:
         self.seed, runs = seed, len(temperatures)
         self.kT = [model.units.boltzmann * T for T in temperatures]
-        # Fixman's potential cancels the determinant: leave out both.
+        # Fixman's potential cancels the determinant of the mass matrix, so both are left out.
         self.fixman = any(getattr(force, "of_determinant", False) for force in model.forces)
         bare = tuple(force for force in model.forces if not getattr(force, "of_determinant", False))
         self.bare = replace(model, forces=bare)
@@ -62,14 +62,14 @@ class Exchanges:
         self.accepted = np.zeros(runs - 1, dtype=np.int64)
 
     def _locked(self, replica: Replica) -> np.ndarray:
-        """Lockable degrees of freedom that are locked for the whole run."""
+        """Return which joints and modes are locked for the whole run."""
         adaptive = replica.prepared.adaptive
         if adaptive is None:
             return np.zeros(self.joints.degrees_of_freedom.size, dtype=bool)
         return np.asarray(adaptive.resolution.locked_parts(replica.state))
 
     def attempt(self, replicas: Sequence[Replica], number: int) -> np.ndarray:
-        """Try the exchanges with a given number, counted from 1; return the walker of each run afterwards, shape
+        """Try the exchanges with the given number, counted from 1; return the walker that each run then holds, shape
         (runs,)."""
         random = np.random.Generator(np.random.Philox(key=[self.seed, number]))
         energies = [potential_energy(self.bare, replica.state.q) for replica in replicas]
@@ -97,12 +97,12 @@ class Exchanges:
         )
 
     def _determinant(self, locked: np.ndarray, q: np.ndarray) -> float:
-        """ln det M of the unlocked degrees of freedom at given coordinates."""
+        """Return ln det M of the unlocked degrees of freedom at given coordinates."""
         return float(Space(self.bare, self.joints, q, locked).log_determinant())
 
     def _swap(self, replicas: Sequence[Replica], i: int, number: int) -> None:
-        """Swap the coordinates of run i and the next. The change of energy is recorded as heat of the thermostats, so
-        that energy is balanced in both runs."""
+        """Swap the coordinates of run i and the next one. The change of energy counts as heat of the thermostats, so
+        that the energy balance of both runs is preserved."""
         pair = (i, i + 1)
         states = [replicas[k].state for k in pair]
         before = [_energies(replicas[k]) for k in pair]
@@ -123,7 +123,7 @@ class Exchanges:
 
 
 def _energies(replica: Replica) -> tuple[np.ndarray, float]:
-    """Potential energies of a run by channel (8,), and its kinetic energy [energy]."""
+    """Return the potential energies of a run by channel (8,), and its kinetic energy [energy]."""
     prepared, state = replica
     found = prepared.evaluator.energies(state.q).copy()
     if prepared.adaptive is not None:

@@ -19,7 +19,7 @@ def write_film(
     frames: str | slice | Sequence[int] | int | None = None,
     shown: Callable[[int, int], None] | None = None,
 ) -> Path:
-    """Write a video of a run, drawn as on its page.
+    """Write a video of a run, with the same drawing as on its 3D page.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def write_film(
     frames
         Selection of frames; all by default.
     shown
-        Called with the number of pictures drawn and their total.
+        Function that is called with the number of pictures drawn so far and their total number.
 
     Raises
     ------

@@ -18,8 +18,8 @@ def chosen_frames(wanted: Any, count: int, where: str) -> list[int]:
     Parameters
     ----------
     wanted
-        Text "first:end:interval" or a slice, both without the frame ``end`` itself; a list of numbers; one number; or
-        None for all. Negative numbers count from the end.
+        Text "first:end:interval" or a slice, both without the frame ``end``; a list of numbers; one number; or None for
+        all frames. Negative numbers count from the end.
     count
         Number of frames.
     where
@@ -28,7 +28,7 @@ def chosen_frames(wanted: Any, count: int, where: str) -> list[int]:
     Raises
     ------
     ArticulonError
-        If no frame is selected, or a selected frame does not exist.
+        If no frame is selected, or a frame that does not exist.
     """
     if wanted is None:
         wanted = slice(None)

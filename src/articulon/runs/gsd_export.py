@@ -1,18 +1,19 @@
-"""Export the spheres of a run as a GSD file, which OVITO, freud and HOOMD-blue read.
+"""Export of the contact spheres of a run as a GSD file, which OVITO, freud and HOOMD-blue read.
 
 Each contact sphere is a particle; bodies without spheres are left out. A particle has the diameter, centre and velocity
 of its sphere, and the orientation, mass, moment of inertia, angular momentum and number of the body that carries it.
-The masses of several spheres on one body must therefore not be added up. GSD has no fields for angular velocities and
-forces, so they are logged in OVITO's format. Every frame has ``particles/angular_velocity``. The last frame, for which
-the run's checkpoint has the contacts, also has ``particles/contact_force``, the total contact force on a sphere, and
-``particles/contacts``, the number of its contacts. Each contact between two spheres is a bond of the type ``contact``,
-with ``bonds/normal_force`` and ``bonds/tangential_force``. In earlier frames the forces and numbers of contacts are
-NaN.
+Therefore the masses of several spheres on one body must not be added up.
 
-The box of a GSD file is periodic in all directions and centred at the origin. In periodic directions of the model, the
-box is the model's box, shifted so that its centre is the origin. Centres of spheres are wrapped into it, and image
-numbers count the boxes that they have crossed. In other directions, coordinates are those of the run, and the box is so
-large that no two spheres interact through a face.
+GSD has no fields for angular velocities and forces. They are stored as logged quantities in OVITO's format. Every frame
+has ``particles/angular_velocity``. The last frame also has the contacts, which are in the checkpoint of the run:
+``particles/contact_force``, the total contact force on a sphere; ``particles/contacts``, the number of its contacts;
+and a bond of the type ``contact`` for each contact between two spheres, with ``bonds/normal_force`` and
+``bonds/tangential_force``. In earlier frames the forces and numbers of contacts are NaN.
+
+The box of a GSD file is periodic in all directions and centred at the origin. Along periodic directions of the model it
+is the box of the model, shifted so that its centre is the origin; centres of spheres are wrapped into it, and images
+count the boxes that they have crossed. Along other directions, coordinates are those of the run, and the box is so
+large that no two spheres interact through its faces.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from articulon.storage.atomic_writing import replacing
 
 FILE = "spheres.gsd"
 ROOM = 2.0
-"""Free space beyond the outermost sphere along non-periodic directions, in largest diameters."""
+"""Free space beyond the outermost sphere along non-periodic directions, in units of the largest diameter."""
 
 
 def write_gsd(results: Path | Run, file: Path | None = None) -> Path:
@@ -42,7 +43,7 @@ def write_gsd(results: Path | Run, file: Path | None = None) -> Path:
     Parameters
     ----------
     results
-        The folder of the run, or an open run, whose case and model are then used as they are.
+        The folder of the run, or an open run. The case and the model of an open run are used as they are.
     file
         The file, by default ``spheres.gsd`` in the folder. An existing file is replaced.
 
@@ -73,7 +74,7 @@ def write_gsd(results: Path | Run, file: Path | None = None) -> Path:
             for name, value in constant.items():
                 setattr(frame.particles, name, value)
             if saved is not None and k == 0:
-                # GSD readers take fields that a frame lacks from the first frame.
+                # NaN is needed here: readers of GSD take fields that a frame lacks from the first frame.
                 frame.log["particles/contact_force"] = np.full((spheres.size, 3), np.nan, dtype=np.float32)
                 frame.log["particles/contacts"] = np.full(spheres.size, np.nan, dtype=np.float32)
                 frame.log["bonds/normal_force"] = np.zeros(0, dtype=np.float32)
@@ -99,7 +100,7 @@ def _hoomd() -> Any:
 
 
 def _constant(model: Model, spheres: np.ndarray) -> dict[str, Any]:
-    """Fields that are equal in all frames."""
+    """Return the fields that are equal in all frames."""
     sites = model.sites
     body = sites.body[spheres]
     carried = body >= 0
@@ -131,8 +132,8 @@ def _frame(hoomd: Any, model: Model, spheres: np.ndarray, run: Run, k: int) -> A
 
 
 def _angular_momentum(model: Model, body: np.ndarray, turn: np.ndarray, spin: np.ndarray) -> np.ndarray:
-    """2 q S, the quaternion form of the angular momentum in HOOMD-blue (Kamberaj, Li and Hansen, J. Chem. Phys. 122,
-    224114, 2005), shape (spheres, 4); S is about the centre of mass, in the body frame."""
+    """Return 2 q S, the quaternion form of the angular momentum in HOOMD-blue (Kamberaj, Li and Hansen, J. Chem. Phys.
+    122, 224114, 2005), shape (spheres, 4). S is the angular momentum about the centre of mass in the body frame."""
     xx, xy, xz, yy, yz, zz = np.where((body >= 0)[:, None], model.inertias[body], 0.0).T
     inertia = np.stack([xx, xy, xz, xy, yy, yz, xz, yz, zz], axis=1).reshape(-1, 3, 3)
     inside = np.einsum("kji,kj->ki", matrices(turn), spin)
@@ -163,8 +164,8 @@ def _add_contacts(frame: Any, spheres: np.ndarray, contacts: ContactRecords) -> 
 
 
 def _box(model: Model, spheres: np.ndarray, run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Edges of the file's box as rows (3, 3), the point that becomes its origin (3,), and its periodic directions
-    (3,)."""
+    """Return the edges of the box in the file as rows (3, 3), the point that becomes its origin (3,), and its periodic
+    directions (3,)."""
     largest = 2.0 * float(model.sites.radius[spheres].max())
     reach = np.zeros(3)
     for k in range(len(run.times)):

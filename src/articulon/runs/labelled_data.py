@@ -1,4 +1,4 @@
-"""Export the frames of a run as labelled data for xarray and pandas."""
+"""Export of the frames of a run as labelled data for xarray and pandas."""
 
 from __future__ import annotations
 

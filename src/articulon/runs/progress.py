@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 BETWEEN = 0.05
 """Shortest time between two updates of the bar [s]."""
 PATIENCE = 1.0
-"""Wall time of a run before a bar appears by itself [s]; shorter runs show none."""
+"""Wall time after which a bar appears by default [s]; shorter runs have no bar."""
 
 
 def shown_by(progress: SomeProgress | bool | None) -> SomeProgress:
@@ -52,7 +52,7 @@ def shown_by(progress: SomeProgress | bool | None) -> SomeProgress:
 
 
 class RunProgress:
-    """Shows a run on standard error: a bar in a terminal, elsewhere a line at every tenth of the duration.
+    """Shows a run on standard error: as a bar in a terminal, elsewhere as a line after every tenth of the duration.
 
     :func:`articulon.run` accepts any object with the methods ``start``, ``message``, ``update`` and ``finish`` as
     ``progress``.
@@ -71,7 +71,7 @@ class RunProgress:
         self._latest: tuple[float, float, int] | None = None
 
     def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
-        """The run begins or resumes.
+        """Show that the run begins or resumes.
 
         Parameters
         ----------
@@ -142,13 +142,13 @@ class RunProgress:
             self.message(f"{simulated}  {rate}")
 
     def finish(self, text: str = "") -> None:
-        """End the display; the text says how the run ended."""
+        """Show that the run has ended; the text says how."""
         self.close()
         if text and not self._quiet:
             self.message(text)
 
     def close(self) -> None:
-        """Remove the bar from the screen, however the run has ended."""
+        """Remove the bar from the screen."""
         if self._bar is not None:
             if self._latest is not None:
                 self._draw(*self._latest)

@@ -1,5 +1,5 @@
-"""Replica exchange: runs of one model at several temperatures, or with several sets of locked joints, which exchange
-their coordinates from time to time such that each keeps its own distribution exactly."""
+"""Replica exchange: runs of one model at several temperatures, or with several sets of locked joints, exchange their
+coordinates at intervals. The exchanges preserve the distribution of each run exactly."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from articulon.thermostats.base import BaseThermostat
 EXCHANGES = Path("exchanges")
 """Default folder of results; each case gets a subfolder."""
 OWN = ("duration", "thermostat")
-"""Arguments that a case specifies itself."""
+"""Arguments that must not be given for a case, because the case specifies them."""
 
 
 def replica_exchange(
@@ -61,18 +61,18 @@ def replica_exchange(
 
         min(1, π_i(y) π_j(x) / (π_i(x) π_j(y))),   π_k(q) ∝ exp(−U(q)/kT_k) √det M_k(q),
 
-    where M_k is the mass matrix of the joints that move in run k. Fixman's potential cancels the determinant, so the
-    root is left out if a model has it. Speeds are redrawn after an exchange. The product of all π_k is kept exactly.
-    The rule for temperatures is that of Sugita and Okamoto, Chem. Phys. Lett. 314, 141, 1999. A run with locked joints
-    keeps the distribution π_k at fixed values of those joints, whatever the values are.
+    where M_k is the mass matrix of the joints that move in run k. With Fixman's potential, which cancels the
+    determinant, the factor √det M_k is left out. After an exchange, speeds are redrawn. This preserves the product of
+    all π_k exactly. The rule for temperatures is that of Sugita and Okamoto, Chem. Phys. Lett. 314, 141, 1999. A run
+    with locked joints preserves the distribution π_k for any fixed values of these joints.
 
     Parameters
     ----------
     model
-        A model, whose runs are kept in memory; or a case, its name or its file, whose runs are kept in one folder each.
-        The temperatures of Fixman's potential and of Brownian forces are set to that of each run.
+        A model, or a case (also its name or file). The runs of a model are kept in memory, and those of a case in one
+        folder each. The temperatures of Fixman's potential and of Brownian forces are set to that of each run.
     duration
-        Simulated time of each run of a model [time]. A case has its own.
+        Simulated time of each run of a model [time]; not for a case, which specifies it.
     every
         Time between exchanges [time]; the duration must be a whole number of these intervals. For a case it must be a
         whole number of the frame intervals.
@@ -82,19 +82,21 @@ def replica_exchange(
         For each run, the bodies whose joints are locked, as in ``locked`` of :func:`articulon.simulate`; none by
         default.
     thermostat
-        For a model, one of ``articulon.thermostats``; its temperature is set to that of each run. A case has its own.
+        For a model, one of ``articulon.thermostats``; its temperature is set to that of each run. Not for a case, which
+        specifies it.
     seed
         Seed of the random numbers; 1 by default, or that of the case.
     out
-        For a case, the folder of the results, ``exchanges/<case>`` by default. It gets a folder for each run,
+        For a case, the folder of the results, ``exchanges/<case>`` by default. It receives a folder for each run,
         ``exchange.json`` with the accepted exchanges, ``walkers.csv``, and the page ``exchange.html``.
     resume
-        For a case: continue the exchange in the folder, bit for bit as an uninterrupted one; if there is none, start
-        it. With a longer ``run.duration`` among the overrides of the case, it continues to that time.
+        For a case: whether to continue the exchange in the folder. Results are bitwise those of an uninterrupted
+        exchange. If there is none in the folder, a new one starts. If the overrides of the case have a longer
+        ``run.duration``, the exchange continues to that time.
     progress
-        See :func:`articulon.run`. For a model, whose runs advance in turn, nothing is shown by default.
+        See :func:`articulon.run`. For a model, nothing is shown by default.
     allow_code
-        For a case: whether Python functions that it names may run.
+        For a case: whether Python functions named in it may be run.
     options
         For a model, options of :func:`articulon.simulate`, equal for all runs: ``rule``, ``step``, ``drift`` …;
         ``frames`` counts the frames between two exchanges, one by default.
@@ -108,11 +110,11 @@ def replica_exchange(
     ------
     CaseError
         For fewer than two runs, lists of different lengths, a duration that is not a whole number of exchange
-        intervals, and whatever :func:`articulon.simulate` and :func:`articulon.run` reject.
+        intervals, and arguments that :func:`articulon.simulate` or :func:`articulon.run` rejects.
     ModelError
         For locked joints in a model with loop constraints.
     ArticulonError
-        For a folder that holds another exchange, or in which one is active.
+        If the folder holds another exchange, or an exchange is active in it.
     DivergenceError, KeyboardInterrupt
         See :func:`articulon.simulate` and :func:`articulon.run`. For a model, the exception's ``exchange`` holds the
         results up to the last exchange; continue a case with ``resume=True``.

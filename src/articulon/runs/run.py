@@ -32,8 +32,8 @@ REPORT = "report.html"
 class Run(results.Run):
     """A run: its results in the units of its case, whether they are in memory or in a folder.
 
-    :func:`articulon.simulate`, :func:`articulon.run`, :func:`articulon.open_run` and :func:`articulon.resume` return
-    one. Arrays are read or computed on first access.
+    :func:`articulon.simulate`, :func:`articulon.run`, :func:`articulon.open_run` and :func:`articulon.resume` return a
+    run. Arrays are read or computed on first access.
     """
 
     @classmethod
@@ -50,7 +50,7 @@ class Run(results.Run):
         return made
 
     def save(self, folder: str | Path, *, atoms: str | None = None, atoms_every: int = 1) -> Path:
-        """Write the run into a folder: case, frames, state, figures and report, as :func:`articulon.run` does.
+        """Write the run into a folder: case, frames, state, summary and report, as :func:`articulon.run` does.
 
         The saved run can be continued there, with :func:`articulon.open_run` and :meth:`extend`, or with ``articulon
         run case.toml --out FOLDER --resume`` at the command line. This run stays in memory.
@@ -60,10 +60,10 @@ class Run(results.Run):
         folder
             A folder that holds no run; it is created if missing.
         atoms
-            Atoms that the trajectory stores, in MDAnalysis's language, or ``"none"``; by default all, if the model has
-            atoms.
+            Atoms that the trajectory stores, in the selection language of MDAnalysis, or ``"none"``; by default all, if
+            the model has atoms.
         atoms_every
-            Atoms are stored in each frame whose number is a multiple of this number.
+            Atoms are stored in each frame whose number is a multiple of ``atoms_every``.
 
         Returns
         -------
@@ -73,11 +73,11 @@ class Run(results.Run):
         Raises
         ------
         CaseError
-            For a model that no case file can describe: flexible bodies, or forces and motions that are Python
-            functions; and for a selection of no atoms.
+            For a model that no case file can describe (one with flexible bodies, or with forces or motions that are
+            Python functions), and for a selection of no atoms.
         ArticulonError
-            For a folder that holds a run, a run that is in a folder already, frames that are not equally spaced, and a
-            full disk.
+            If the folder holds a run, if this run is already in a folder, if frames are not equally spaced, or if the
+            disk is full.
         """
         from articulon.simulation.saving import save
         from articulon.studio.run_report import write_report_of
@@ -92,7 +92,7 @@ class Run(results.Run):
         return place
 
     def report(self, file: str | Path | None = None) -> Path:
-        """Write the report of the run, one HTML file with its figures that needs no network.
+        """Write the report of the run: one HTML file that contains all figures and needs no network.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class Run(results.Run):
         precision: int = 3,
         coordinates: str | Sequence[str] = "*",
     ) -> Path:
-        """Export the run in the format that the file name's ending selects.
+        """Export the run in the format given by the ending of the file name.
 
         Parameters
         ----------
@@ -134,17 +134,17 @@ class Run(results.Run):
             spheres, ``.mp4`` or ``.gif`` for a video of at most ten seconds. With an XTC or DCD file, a PDB file of the
             first frame is written too, for programs that need names.
         select
-            Selection of atoms, in MDAnalysis's language: ``"protein"``, ``"name CA"``. Distances, as in ``"around 5
-            protein"``, are those of the first frame that is written.
+            Selection of atoms in the language of MDAnalysis, such as ``"protein"`` or ``"name CA"``. Distances, as in
+            ``"around 5 protein"``, are those in the first frame that is written.
         frames
-            Selection of frames: ``"10:200:5"`` or a slice, which exclude the last number itself, or a list of numbers;
-            all by default. Negative numbers count from the end. Atoms are computed from the joint coordinates in double
-            precision, so they need not be stored in the trajectory.
+            Selection of frames: ``"10:200:5"`` or a slice, both without the end itself, or a list of numbers; all by
+            default. Negative numbers count from the end. Positions of atoms are computed from the joint coordinates in
+            double precision, so any atoms can be exported.
         align
-            ``"backbone"`` aligns each frame to the first one that is written, by a least-squares fit of the backbone
-            atoms (N, CA and C; P, O5', C5', C4', C3' and O3' of nucleotides). If there are none, all heavy atoms are
-            used, except those of water and ions. The centre of the fitted atoms is the origin. The box is then left
-            out, because its edges would have to rotate with the atoms. ``"none"`` does not align.
+            ``"backbone"`` aligns each frame to the first frame that is written by a least-squares fit of the backbone
+            atoms (N, CA and C; P, O5', C5', C4', C3' and O3' of nucleotides). Without backbones, the fit uses all heavy
+            atoms except those of water and ions. The centre of the fitted atoms is the origin. The box is left out,
+            because its edges would have to rotate with the atoms. ``"none"`` does not align.
         wrapped
             Whether each molecule is shifted by whole box edges so that its centre of mass lies in the box; frames are
             then not aligned. Molecules are always whole.
@@ -196,8 +196,8 @@ class Run(results.Run):
     def animate(self) -> Replay:
         """Return the run as an animated 3D page, which notebooks display and ``.save(file)`` writes.
 
-        The page needs neither a server nor a network. For long runs and large models it holds fewer, equally spaced
-        frames, so that it stays below 5 MB; ``.frames`` are their numbers.
+        The page needs neither server nor network. For long runs and large models it contains only equally spaced
+        frames, so that it stays below 5 MB; ``.frames`` are the numbers of these frames.
 
         Returns
         -------
@@ -219,9 +219,9 @@ class Run(results.Run):
         """Return the frames as a dataset with names and units.
 
         Variables are ``positions`` (time, body, axis), ``rotations`` (time, body, euler_parameter), ``q`` (time,
-        coordinate), ``u`` (time, speed), ``works`` (time, channel) of the channels that act, and every other observable
-        (time). Units are in ``.attrs["units"]`` of each variable, and in ``coordinate_unit`` and ``speed_unit`` for
-        coordinates and speeds; they are the units of the case.
+        coordinate), ``u`` (time, speed), ``works`` (time, channel) of all channels with forces, and every other
+        observable (time). All are in the units of the case. The units are in ``.attrs["units"]`` of each variable, and
+        in ``coordinate_unit`` and ``speed_unit`` for coordinates and speeds.
 
         Returns
         -------
@@ -271,16 +271,17 @@ class Run(results.Run):
         frames: int | None = None,
         progress: Progress | bool | None = None,
     ) -> Self:
-        """Continue the run from its end, bit for bit as an uninterrupted one; the run then holds all frames.
+        """Continue the run from its end; afterwards it holds all frames. They are bitwise those of an uninterrupted
+        run.
 
         Parameters
         ----------
         duration
-            Additional simulated time [time]; a string carries its unit. None continues an interrupted run up to the end
-            that was asked for.
+            Additional simulated time [time]; a string includes its unit. None continues an interrupted run up to the
+            end that was originally requested.
         frames
             For a run in memory: number of equal intervals between the new frames; by default the intervals are as long
-            as before. In a folder the frame interval is fixed.
+            as before. The frame interval of a run in a folder is fixed.
         progress
             See :func:`articulon.run`.
 
@@ -294,8 +295,7 @@ class Run(results.Run):
         CaseError
             For a duration that is not a whole number of steps or, in a folder, of frame intervals.
         ArticulonError
-            For a run in a folder that was ended by its stop condition; and, if a duration is given, for one that was
-            interrupted.
+            For a run in a folder that has met its stop condition, or that was interrupted and is given a duration.
         DivergenceError, KeyboardInterrupt
             See :func:`articulon.simulate` and :func:`articulon.run`. The run then holds the results so far.
         """
@@ -343,7 +343,7 @@ class Run(results.Run):
         self.report()
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks: how the run ended, its figures and its arrays."""
+        """Return HTML for notebooks: how the run ended, its main results and its arrays."""
         memory = self.memory
         if memory is not None:
             figures: dict[str, Any] = {"status": memory.status, "steps": int(memory.state.counters[STEPS])}
@@ -374,25 +374,24 @@ class Run(results.Run):
     ) -> dict[str, Any] | None:
         """Compute the verdict on a scaled run in memory.
 
-        The verdict says what scaling changed, and nothing else. None means that nothing was scaled; it does not mean
-        that the run can be trusted. An unscaled run is checked by its energy balance
-        (``summary["energy_balance_error_relative"]``), by the temperature of each kind of motion
-        (``summary["temperatures_of_freedoms"]``), by the independent samples of its averages
-        (:func:`articulon.analysis.torsion_correlation`), and by a run of half the step.
+        The verdict is only on the effect of scaling: None means that nothing was scaled, not that the run can be
+        trusted. An unscaled run can be checked by its energy balance (``summary["energy_balance_error_relative"]``), by
+        the temperature of each kind of motion (``summary["temperatures_of_freedoms"]``), by the number of independent
+        samples of its averages (:func:`articulon.analysis.torsion_correlation`), and by a run with half the step.
 
         This method makes an unscaled reference simulation from the first frame; see ``docs/fidelity.md``. The verdict
-        on a run in a folder is in its ``summary``, with the settings in ``[fidelity]`` of its case.
+        on a run in a folder is in its ``summary``; its settings are in ``[fidelity]`` of the case.
 
         Parameters
         ----------
         tolerance
-            Accepted relative error, also as ``"2 %"``; by default that of the policy if it has one, else 0.02.
+            Accepted relative error, also as ``"2 %"``; by default that of the policy if it has one, otherwise 0.02.
         error
-            Kind of error: ``"time"`` compares when positions are reached, relative to the duration; ``"position"``
-            compares where bodies are at each time, relative to the range of each motion.
+            Kind of error. ``"time"`` compares the times at which positions are reached, relative to the duration;
+            ``"position"`` compares the positions at each time, relative to the range of each motion.
         budget
-            Largest cost of the unscaled simulation, as a fraction of the run's force evaluations; some thousands are
-            always allowed for small models. 0 allows no unscaled simulation.
+            Largest cost of the unscaled simulation, as a fraction of the force evaluations of the run. A few thousand
+            evaluations are always allowed for small models. With 0 there is no unscaled simulation.
 
         Returns
         -------

@@ -1,1 +1,1 @@
-"""A simulation: its preparation, the loop from frame to frame, its observables and its summary."""
+"""Simulation of a case or model: preparation, the loop from frame to frame, observables and summary."""

@@ -45,9 +45,9 @@ def run(
 ) -> Run:
     """Run a case and keep its results in a folder; see :func:`articulon.run` for the arguments and errors.
 
-    ``progress`` None shows nothing. ``extends`` is the case that the folder holds, where ``case`` is the same case with
-    a longer duration and the same frame interval: that run is then continued, and its results are bit for bit those of
-    a run that was this long from the start. ``steering`` gets control between chunks.
+    ``progress`` None shows nothing. ``extends`` is the case of the run in the folder if ``case`` is the same case with
+    a longer duration and the same frame interval. That run is then continued, and its results are bitwise those of a
+    run that had the longer duration from the start. ``steering`` gets control between chunks of steps.
     """
     if isinstance(case, str | Path):
         raise TypeError(f"expected a case, got the name {str(case)!r}: read it with articulon.load_case")
@@ -62,7 +62,7 @@ def run(
         stack.enter_context(on_threads(case.run.threads, shown))
         began, earlier = time.monotonic(), wall_seconds(folder)
         saved, notes = _saved(folder, case, shown, stack, extends) if resume else (None, [])
-        with interruption.at_once():  # while kernels compile, no results can be lost
+        with interruption.at_once():  # interrupting the compilation loses no results
             prepared = prepare(case, None if saved is None else restoring.saved_threshold(saved))
         checks = prepared_checks(case.checks, prepared.model, prepared.observer.dimensions, case.source)
         done = None if saved is None else restoring.saved_progress(saved, prepared)
@@ -79,7 +79,7 @@ def run(
         recorder = here.recorder
 
         def report(status: str, wall: float | None = None) -> None:
-            # Once the wall time of the run is known, the time of any later analysis does not count.
+            # The wall time of the run does not include the time of an analysis after its end.
             here.report(status, wall or taken(), with_pairs=wall is not None)
 
         def taken() -> float:
@@ -105,7 +105,7 @@ def run(
             status = advance(recorder, shown, interruption, report, steering)
         except ArticulonError as error:
             if recorder.writer.frames_on_disk:
-                # The scaling may have caused the divergence: the verdict then says so.
+                # The verdict says whether the scaling may have caused the divergence.
                 judged = isinstance(error, DivergenceError) and prepared.policy.scales
                 _attempt(report, "failed", taken() if judged else None)
             raise
@@ -136,8 +136,8 @@ def check_free(folder: Path) -> None:
 
 
 def _check_folder(folder: Path, case: Description, resume: bool, extends: Description | None) -> bool:
-    """Whether the folder already holds this run; raises ArticulonError unless the folder is free, or holds the run that
-    is to be continued."""
+    """Return whether the folder already holds this run; raise ArticulonError if it holds a run that is not to be
+    continued."""
     if not resume:
         check_free(folder)
     begun = os.path.lexists(folder / CASE)
@@ -154,8 +154,8 @@ def _check_folder(folder: Path, case: Description, resume: bool, extends: Descri
 def _saved(
     folder: Path, case: Description, progress: Progress, stack: ExitStack, extends: Description | None
 ) -> tuple[Checkpoint | None, list[str]]:
-    """Return the last checkpoint, which the stack closes, and notes on it; None where there is no run yet, or one that
-    was interrupted before its first checkpoint.
+    """Return the last checkpoint and notes on it. The checkpoint, which ``stack`` closes, is None if there is no run
+    yet, or if it was interrupted before its first checkpoint.
 
     Raises
     ------
@@ -184,8 +184,8 @@ def _saved(
 
 
 def check_barely_begun(trajectory: Path, case: Description) -> None:
-    """Raise CheckpointError if a trajectory holds more than the first frame of a case, the only one that is written
-    before the first checkpoint."""
+    """Raise CheckpointError if a trajectory without checkpoint holds more than the first frame, which is the only frame
+    written before the first checkpoint."""
     with TrajectoryReader(trajectory) as reader:
         frames, own = len(reader), reader.layout.case == case.digest()
     if frames > 1 or not own:
@@ -197,7 +197,7 @@ def check_barely_begun(trajectory: Path, case: Description) -> None:
 
 
 def restore(recorder: Recorder, done: restoring.Progress) -> None:
-    """Restore what a run keeps besides its state into a recorder."""
+    """Restore the data of a run other than its state into a recorder."""
     recorder.prepared.observer.start_energy = done.start_energy
     recorder.last_step, recorder.stop_time, recorder.finished = done.last_step, done.stop_time, done.finished
 
@@ -217,7 +217,7 @@ def _ending(status: str, recorder: Recorder, unit: str) -> str:
 
 
 def _attempt(report: Any, status: str, wall: float | None) -> None:
-    """Write the summary of a failed run, unless the failure prevents that too."""
+    """Write the summary of a failed run; a failure to do so is ignored."""
     try:
         report(status, wall)
     except ArticulonError:

@@ -1,17 +1,17 @@
-"""Number of steps between returns of control to Python, for progress display and Ctrl-C."""
+"""Choice of the number of steps in a chunk. Between chunks control returns to Python, for progress and Ctrl-C."""
 
 from articulon.integrate.base import Driver
 
 CHUNK_SECONDS = 0.25
 """Target wall time of a chunk of steps [s]; it does not change the results."""
 OVERHEAD_SECONDS = 0.025
-"""Wall time of a chunk that may go into overhead [s]; where handing over the state takes longer, chunks grow in
-proportion."""
+"""Wall time of the overhead of a chunk up to which its length is not adapted [s]. If passing the state to the kernels
+takes longer, chunks become longer in proportion."""
 MOST_STEPS = 2**40
 
 
 class Chunks:
-    """Choose the length of the next chunk from the time that the last one took.
+    """Chooses the length of the next chunk from the wall time of the last one.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Check that spheres do not overlap at the start of a run."""
+"""Check that spheres do not overlap too deeply at the start of a run."""
 
 import numpy as np
 
@@ -53,8 +53,8 @@ def check_overlaps(model: Model, q: np.ndarray) -> None:
 
 
 def _near(model: Model, centres: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of points within a distance of each other or, in a periodic box, of an image, shape (pairs, 2), and their
-    distances."""
+    """Pairs of points that are at most ``reach`` apart, shape (pairs, 2), and their distances; in a periodic box,
+    images count too."""
     # SciPy's trees take time to import; a model without contacts need not pay for it.
     from scipy.spatial import cKDTree
 
@@ -71,13 +71,15 @@ def _near(model: Model, centres: np.ndarray, reach: float) -> tuple[np.ndarray, 
             points = np.concatenate([points, points[low] + box.vectors[a], points[high] - box.vectors[a]])
             own = np.concatenate([own, own[low], own[high]])
     pairs = cKDTree(points).query_pairs(reach, output_type="ndarray")
-    # Every pair of two images also occurs with an original. A point is not a neighbour of its own image here.
+    # A pair of two images is left out, because it also occurs with at least one original. A point is not a neighbour of
+    # its own image here.
     pairs = pairs[(pairs.min(axis=1) < len(centres)) & (own[pairs[:, 0]] != own[pairs[:, 1]])]
     return np.sort(own[pairs], axis=1), np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
 
 
 def _can_touch(model: Model, a: int, b: int, joints: int) -> bool:
-    """Whether two spheres sit on bodies that are more joints apart than those excluded from contact."""
+    """Whether two spheres sit on different bodies that are more than ``joints`` joints apart, or not connected by
+    joints."""
     first, second = (int(model.site_links[site]) for site in (a, b))
     if first == second:
         return False

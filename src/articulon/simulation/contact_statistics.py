@@ -1,6 +1,6 @@
 """Observables of contacts: their number, load sharing, duration, and energy ledger.
 
-All are read from the state, which holds the forces of each contact at the last evaluation.
+All are computed from the state, which holds the forces of each contact at the last evaluation.
 """
 
 from pathlib import Path
@@ -26,7 +26,7 @@ from articulon.model import Model, State, kernel_tables
 from articulon.storage.checkpoint import open_checkpoint
 
 FEW = 2
-"""A sphere with fewer contacts than this carries no load; with friction, two contacts can hold a sphere."""
+"""Minimum number of contacts of a sphere that carries load. With friction, two contacts can hold a sphere."""
 WORKS = {
     "work_normal_elastic": NORMAL_WORK,
     "work_tangential_spring": SPRING_WORK,
@@ -47,37 +47,38 @@ class ContactRecords(NamedTuple):
     second: np.ndarray
     """Site of the second sphere, −1 for a wall, shape (contacts,)."""
     normal: np.ndarray
-    """Unit normal from the second to the first, world frame, shape (contacts, 3)."""
+    """Unit normal from the second sphere or wall to the first sphere, world frame, shape (contacts, 3)."""
     normal_force: np.ndarray
     """Elastic and viscous normal force, positive in repulsion [force], shape (contacts,)."""
     elastic_force: np.ndarray
     """Elastic part of the normal force [force], shape (contacts,)."""
     tangential: np.ndarray
-    """Tangential force on the first, world frame [force], shape (contacts, 3)."""
+    """Tangential force on the first sphere, world frame [force], shape (contacts, 3)."""
     displacement: np.ndarray
-    """Tangential displacement of the first relative to the second, world frame [length], shape (contacts, 3)."""
+    """Tangential displacement of the first sphere relative to the second or the wall, world frame [length], shape
+    (contacts, 3)."""
     overlap: np.ndarray
     """Overlap [length], shape (contacts,)."""
     arms: np.ndarray
-    """Distances from the two centres to the contact along the line of centres [length], shape (contacts, 2)."""
+    """Distances from the two centres to the contact point, along the line of centres [length], shape (contacts, 2)."""
     slides: np.ndarray
     """Whether the surfaces slide, shape (contacts,)."""
     since: np.ndarray
-    """Time at which the two touched [time], shape (contacts,)."""
+    """Time at which the contact began [time], shape (contacts,)."""
 
     @property
     def force(self) -> np.ndarray:
-        """Total force on the first, world frame [force], shape (contacts, 3)."""
+        """Total force on the first sphere, world frame [force], shape (contacts, 3)."""
         return self.normal_force[:, None] * self.normal + self.tangential
 
     @property
     def between_spheres(self) -> np.ndarray:
-        """Whether the second is a sphere, shape (contacts,)."""
+        """Whether each contact is between two spheres, shape (contacts,)."""
         return self.second >= 0
 
 
 def contact_records(pairs: np.ndarray, memory: np.ndarray, radius: np.ndarray) -> ContactRecords:
-    """Return the contacts of ``State.contacts`` for a model whose sites have these radii."""
+    """Return the contacts stored in ``State.contacts``, for a model whose sites have the given radii."""
     record, sites = memory[:, : RECORD.width], radius.size
     normal, force = record[:, RECORD.normal : RECORD.normal + 3], record[:, RECORD.force : RECORD.force + 3]
     normal_force = (normal * force).sum(axis=1)
@@ -102,7 +103,7 @@ def contact_records(pairs: np.ndarray, memory: np.ndarray, radius: np.ndarray) -
 def saved_contacts(folder: Path, model: Model) -> tuple[float, ContactRecords] | None:
     """Return the time of a run's checkpoint [time] and its contacts; for a finished run, those of the last frame.
 
-    Return None without contact spheres, or without a readable checkpoint of this model and version.
+    None for a model without contact spheres, or if there is no readable checkpoint of this model and version.
     """
     if not (model.sites.radius > 0.0).any():
         return None
@@ -128,8 +129,8 @@ def contact_counts(records: ContactRecords, sites: int) -> np.ndarray:
 
 
 def contact_stress(records: ContactRecords, volume: float) -> np.ndarray:
-    """Contact stress Σ F ⊗ l/V, with l from the second centre, or the wall, to the first; positive in compression
-    [pressure], shape (3, 3).
+    """Return the contact stress Σ F ⊗ l/V [pressure], shape (3, 3). The vector l points from the second centre, or the
+    wall, to the first centre. Compression is positive.
 
     Love, A Treatise on the Mathematical Theory of Elasticity (1927), note B; Christoffersen, Mehrabadi and
     Nemat-Nasser, J. Appl. Mech. 48, 339 (1981).
@@ -139,14 +140,14 @@ def contact_stress(records: ContactRecords, volume: float) -> np.ndarray:
 
 
 class ContactObserver:
-    """Observe the contacts of a model.
+    """Computes the observables of the contacts of a model.
 
     Parameters
     ----------
     model
         The model.
     contacts
-        Its contacts.
+        The contacts of the model.
     """
 
     def __init__(self, model: Model, contacts: Contacts) -> None:
@@ -155,7 +156,7 @@ class ContactObserver:
         self.moving = self.sites[model.sites.body[self.sites] >= 0]
         """Sites of spheres on moving bodies."""
         self.power = 0.4 if contacts.law.normal == "hertz" else 0.5
-        """Ratio of a contact's elastic energy to its force times overlap."""
+        """Elastic energy of a contact divided by the product of its force and overlap."""
 
     @property
     def dimensions(self) -> dict[str, str]:
@@ -221,8 +222,8 @@ class ContactObserver:
         return result | {name: float(works[0, line]) for name, line in WORKS.items()}
 
     def deepest(self, state: State) -> tuple[str, str]:
-        """Names of the two that had the largest overlap relative to the smaller radius so far; some contact must have
-        occurred."""
+        """Return the names of the two spheres, or sphere and wall, with the largest overlap so far, relative to the
+        smaller radius. At least one contact must have occurred."""
         first, other = (int(state.contacts.times[at]) for at in (TIMES.deep_first, TIMES.deep_other))
         wall = other - self.sites.size
         second = sphere_name(self.model, int(self.sites[other])) if wall < 0 else self.wall_name(wall)
@@ -233,14 +234,15 @@ class ContactObserver:
         sites = self.model.sites
         records = contact_records(state.contacts.pairs, state.contacts.memory, sites.radius)
         result = np.zeros((self.model.bodies + 1, 3))
-        # The last row is the ground; it is dropped.
+        # The last row, which belongs to the ground, is dropped.
         np.add.at(result, sites.body[records.first], records.force)
         both = records.between_spheres
         np.add.at(result, sites.body[records.second[both]], -records.force[both])
         return result[:-1]
 
     def _translation(self, state: State, kinetic: float) -> float:
-        """Kinetic energy of the centres of mass of the links; the total where links are flexible."""
+        """Return the kinetic energy of the centres of mass of the links; for flexible links, the total kinetic
+        energy."""
         model, forest = self.model, kernel_tables(self.model).forest
         if model.modes:
             return kinetic
@@ -253,7 +255,8 @@ class ContactObserver:
         return 0.5 * float(forest.mass @ (velocity**2).sum(axis=1))
 
     def _volume(self, positions: np.ndarray, rotations: np.ndarray) -> float:
-        """Volume of the model's box, or of the smallest axis-aligned box that holds the moving spheres."""
+        """Return the volume of the model's box, or of the smallest axis-aligned box that contains the moving
+        spheres."""
         if self.model.box is not None:
             return self.model.box.volume
         if not self.moving.size:

@@ -1,4 +1,5 @@
-"""Contact figures in ``summary.json``: the packing, the ledger, and whether contact law and step are valid."""
+"""Results on contacts in ``summary.json``: packing, energy ledger, and whether the contact law and the step are
+valid."""
 
 from __future__ import annotations
 
@@ -26,16 +27,16 @@ FINAL = (
     "contact_time_mean",
     "contact_time_longest",
 )
-"""Observables whose last value goes into the summary."""
+"""Observables whose last value is stored in the summary."""
 MUCH_LONGER = 2.0
-"""A step that exceeds the recommended one by at least this factor gets a note."""
+"""Ratio of the step to the recommended one above which a note is given."""
 LINES = ("kinetic_translation", "kinetic_rotation", "energy_normal_elastic", "energy_external", *WORKS)
-"""Lines of the ledger, where the observables exist."""
+"""Observables that are lines of the energy ledger, if they exist."""
 
 
 def energy_put_in(observables: Mapping[str, np.ndarray]) -> float:
-    """Total energy input to the motion: the initial kinetic and elastic energy, and the maximum that gravity, walls and
-    other forces have added [energy]."""
+    """Return the total energy put into the motion [energy]: the initial kinetic and elastic energy, plus the largest
+    amount that gravity, walls and other forces have added."""
     start = float(observables["kinetic_energy"][0] + observables["energy_normal_elastic"][0])
     added = sum(
         float(np.maximum(values, 0.0).max())
@@ -57,7 +58,7 @@ def contact_figures(
     state
         The last state.
     step
-        Length of a fixed step [time]; None where the integrator chooses it.
+        Length of a fixed step [time]; None if the integrator chooses its steps.
     observables
         Arrays over the frames by name.
     """
@@ -67,7 +68,7 @@ def contact_figures(
     elastic = observables["energy_normal_elastic"]
     total = energy_put_in(observables)
     balance = float(np.abs(observables["energy_balance"]).max())
-    # Contacts that exist at the start are first evaluated in the first step.
+    # The first frame is left out, because contacts that exist at the start are first evaluated in the first step.
     kept = (observables["work_normal_elastic"] + elastic)[1:]
     drift = float(np.abs(kept - kept[:1]).max(initial=0.0))
     stress = {name: float(observables[name][-1]) for name in observables if name.startswith("contact_stress_")}
@@ -98,9 +99,10 @@ def contact_notes(model: Model, figures: Mapping[str, Any] | None, deepest: tupl
     model
         The model.
     figures
-        See :func:`contact_figures`.
+        Result of :func:`contact_figures`.
     deepest
-        Names of the two with the largest overlap relative to the smaller radius; None if nothing has touched.
+        Names of the two spheres, or sphere and wall, with the largest overlap relative to the smaller radius; None if
+        nothing has touched.
     """
     if figures is None:
         return []

@@ -20,16 +20,18 @@ def diagnosis(
     failure: str | None = None,
     culprit: int | None = None,
 ) -> DivergenceError:
-    """Return the error for a run whose last complete step is ``state``. It names the link with the largest acceleration
-    and its cause, or the ``failure`` and the link that the stepper reports.
+    """Return the error for a run that diverged after its last valid ``state``.
 
-    Angular accelerations and torques are compared with linear ones at the link's radius of gyration.
+    The message names the link with the largest acceleration and the cause of this acceleration. If the stepper reports
+    a ``failure`` and a link, ``culprit``, the message names those instead.
+
+    Angular accelerations and torques are converted to linear ones at the radius of gyration of the link.
     """
     model = evaluator.model
     evaluate(evaluator, state)
     forest, channels = model.forest, evaluator.channels
     with np.errstate(all="ignore"):
-        # Nodes of flexible bodies have no mass and no size.
+        # Links that represent nodes of flexible bodies have neither mass nor size.
         square = forest.inertia[:, [0, 3, 5]].sum(axis=1) / (2.0 * forest.mass)
         radius = np.sqrt(np.where(forest.mass > 0.0, square, 0.0))
         acceleration = evaluator.ws.acceleration
@@ -64,7 +66,7 @@ def diagnosis(
 
 
 def _of_spin(model: Model, state: State) -> str | None:
-    """Return advice for a flexible body that spins so fast that its deformation grows without bound."""
+    """Return advice if a flexible body spins so fast that its deformation grows without bound; otherwise None."""
     growing = [spin for spin in spins(model, state.time, state.q[None], state.u[None]) if spin.grows is not None]
     if not growing:
         return None

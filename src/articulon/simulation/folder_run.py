@@ -1,4 +1,4 @@
-"""A run in its folder: the files at its start, its frames, and its summary."""
+"""A run in a folder: the files written at its start, its frames, and its summary."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -31,7 +31,7 @@ HELD = (CASE, TRAJECTORY, NEWEST, PREVIOUS, SUMMARY)
 
 
 class FolderRun:
-    """A run whose results are kept in a folder, from its first frame or a later one.
+    """A run whose results are kept in a folder; it starts at the first frame or continues at a later one.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class FolderRun:
     notes
         Notes on the run, in addition to those from its preparation.
     checks
-        Checks on its results.
+        Checks on the results.
     frames
         Number of existing frames of the trajectory that are kept; None for a new trajectory.
     shorter
@@ -79,8 +79,8 @@ class FolderRun:
         self.recorder = recorder(folder, prepared, writer, state)
 
     def report(self, status: str, wall: float, with_pairs: bool = False) -> None:
-        """Write the summary: the status, the wall time [s], and a verdict on a scaled run, for which unscaled reference
-        runs are made where ``with_pairs``."""
+        """Write the summary with the status and the wall time [s]. For a scaled run it contains a verdict; with
+        ``with_pairs``, unscaled reference runs are made for it."""
         recorder, pulls = self.recorder, pull_figures(self.folder)
         figures = summary(
             self.prepared,
@@ -111,7 +111,7 @@ class FolderRun:
 
 @contextmanager
 def announcing_once(shown: Progress) -> Iterator[None]:
-    """Announce, once, that kernels are being compiled."""
+    """Show one message when the first kernel is compiled, and none for further kernels."""
     said: list[str] = []
 
     def once(text: str) -> None:
@@ -125,7 +125,7 @@ def announcing_once(shown: Progress) -> Iterator[None]:
 
 @contextmanager
 def on_threads(wanted: int | None, progress: Progress) -> Iterator[None]:
-    """Run with a number of threads, at most those available; None means the number that Numba has been given."""
+    """Run with a number of threads, limited to those available; None keeps the number that Numba uses."""
     before, most = numba.get_num_threads(), numba.config.NUMBA_NUM_THREADS
     if wanted is not None and wanted > most:
         progress.message(f"run.threads is {wanted}, but this machine has {most}; the results are the same")

@@ -1,4 +1,4 @@
-"""Times at which a simulation in memory keeps its states, chosen so that the given step is the step taken."""
+"""Frame times of a simulation in memory, chosen such that the given step need not be shortened."""
 
 import math
 import operator
@@ -19,17 +19,18 @@ from articulon.time_scales.noise_windows import Windows
 from articulon.units import UnitSystem
 
 FRAMES = 100
-"""Default number of frames, at most."""
+"""Largest number of frames that is chosen by default."""
 SAME = 1e-9
 """Relative difference below which two times are equal up to rounding."""
 
 
 @dataclass(frozen=True)
 class FrameTimes(Sequence[float]):
-    """Equally spaced frame times; those after the frame ``first`` are still to come.
+    """Equally spaced frame times. The frames up to ``first`` have been taken already.
 
-    Times are exact decimal fractions, rounded once: the third of ten frames of 0.2 is at the float nearest to 0.06. So
-    frame times, and steps that end on them, do not depend on how a duration is split into several runs.
+    Times are computed as exact fractions and rounded once: the third of ten frames in a duration of 0.2 is at the float
+    nearest to 0.06. So frame times, and steps that end at them, do not depend on how a duration is split into several
+    runs.
     """
 
     duration: Fraction
@@ -71,8 +72,8 @@ class FrameTimes(Sequence[float]):
         return replace(self, first=frame)
 
     def extended(self, duration: float, frames: int) -> "FrameTimes":
-        """Return the times of a continuation of this duration [time]; with the same interval, they are those of an
-        unbroken run."""
+        """Return the times with a continuation of the given duration [time]. If the interval is the same, they are
+        those of a single run of the total duration."""
         length = Fraction(repr(duration))
         if length * self.frames == self.duration * frames:
             return replace(self, duration=self.duration + length, frames=self.frames + frames, first=self.frames)
@@ -91,9 +92,9 @@ def frame_times(model: Model, integrator: Any, duration: Any, frames: Any, held:
     duration
         Duration of the simulation [time], or a string with a unit.
     frames
-        Number of frames; None chooses it to fit the step.
+        Number of frames. If None, it is chosen such that a whole number of steps fits between frames.
     held
-        How long each noise value is held [time]; None if not given.
+        Time for which noise is held constant [time]; None if not given.
 
     Raises
     ------
@@ -121,7 +122,8 @@ def length_of(units: UnitSystem, duration: Any, where: str) -> float:
 
 
 def number_of(model: Model, frames: Any, where: str) -> int:
-    """Return a number of frames; raise CaseError if it is invalid or more than memory holds."""
+    """Return the validated number of frames; raise CaseError if it is invalid or if the frames do not fit into
+    memory."""
     if not isinstance(frames, int | np.integer) or isinstance(frames, bool) or frames < 1:
         raise CaseError(f"{where}: frames must be a whole number of at least 1, got {shown(frames)}")
     kept = NUMBER * (model.nq + model.nu + 8) + 500
@@ -141,8 +143,8 @@ def is_whole(number: float) -> bool:
 
 
 def cut_steps(integrator: Any, times: FrameTimes, windows: Windows, noisy: bool, symbol: str) -> list[str]:
-    """Return a line for each kind of step that frames or noise windows cut short, for integrators whose steps end on
-    these; ``symbol`` is the symbol of the unit of time."""
+    """Return a line for each kind of step that frames or noise windows cut short. Only integrators whose steps end at
+    frames and windows are considered. ``symbol`` is the symbol of the unit of time."""
     found: list[str] = []
     step = getattr(integrator, "step", None)
     if step is None or isinstance(integrator, FIXED):

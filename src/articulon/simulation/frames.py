@@ -1,4 +1,4 @@
-"""Interface through which summaries and verdicts read a run, in memory or in a folder."""
+"""Interface through which summaries and verdicts read the frames of a run, in memory or in a folder."""
 
 from typing import Protocol
 
@@ -22,4 +22,4 @@ class Frames(Protocol):
 
     @property
     def observables(self) -> dict[str, np.ndarray]:
-        """ "time" and all observables, by name, each of shape (frames,)."""
+        """Observables by name, including "time", each of shape (frames,)."""

@@ -1,9 +1,10 @@
 """Temperatures of the kinds of motion in a molecular run, by equipartition.
 
-In the canonical ensemble ⟨u_i p_i⟩ = kT for every speed u_i, with p = M(q) u the conjugate momenta: each speed has a
-mean kinetic energy of ½ kT in ½ Σ u_i p_i. The sum of u_i p_i over one kind of motion, divided by k and the number of
-its speeds, is therefore the temperature of this kind, whatever the mass matrix couples it to. If the total momentum
-is removed, n translations of molecules with the fraction w of the total mass are n − 3w degrees of freedom.
+In the canonical ensemble ⟨u_i p_i⟩ = kT for every speed u_i, where p = M(q) u are the conjugate momenta. Each speed
+therefore contributes ½ kT to the mean of the kinetic energy ½ Σ u_i p_i. The sum of u_i p_i over one kind of motion,
+divided by k and the number of its speeds, is the temperature of this kind, even if the mass matrix couples it to
+others. If the total momentum is removed, n translations of molecules with the fraction w of the total mass are n − 3w
+degrees of freedom.
 """
 
 from __future__ import annotations
@@ -23,26 +24,27 @@ from articulon.simulation.frames import Frames
 from articulon.simulation.preparation import Prepared
 
 FRAMES, SPEEDS = 400, 4_000_000
-"""Least number of frames to read, evenly spread, and the largest number of speeds where more frames are read; products
-of speeds and momenta vary more than energies do."""
+"""Minimum number of evenly spaced frames that are read, and the total number of speeds up to which more frames are
+read. Many frames are needed because products of speeds and momenta fluctuate more than energies."""
 BACKBONE = ("phi", "psi", "omega", "alpha", "beta", "gamma", "epsilon", "zeta")
 """Backbone torsions of proteins and nucleic acids."""
 FEW = 100_000_000
-"""Largest number of floats held at a time."""
+"""Largest number of floats held in memory at a time."""
 
 
 def temperatures_of_freedoms(prepared: Prepared, run: Frames) -> dict[str, Any] | None:
-    """Return for each kind of motion its number of degrees of freedom (``freedoms``), its ``temperature`` in the last
-    three quarters of the frames, and the ``error``: the standard deviation of ten block means over √10. The error is
-    None for fewer than 20 frames, as in a run that was interrupted early, and the temperature of a kind without degrees
-    of freedom is None.
+    """Return the temperature of each kind of motion in the last three quarters of the frames.
 
-    The translation of a molecule is that of the origin of its root, whose momentum is that of the whole molecule. Over
-    n speeds, ⟨Σ u p⟩/n kT has the variance (n + Σ M_ij (M⁻¹)_ij)/n² per independent frame: more than 2/n where the kind
-    is coupled to others, since the root moves by torsions too.
+    For each kind, ``freedoms`` is its number of degrees of freedom, ``temperature`` its temperature, and ``error`` the
+    standard deviation of ten block means divided by √10. The error is None for fewer than 20 frames, such as in a run
+    that was interrupted early. The temperature is None for a kind without degrees of freedom.
 
-    Return None for a model without atoms, for an integrator without speeds, where loop constraints, locked joints or
-    scaling change the degrees of freedom of a kind, and without frames.
+    The translation of a molecule is that of the origin of its root; the conjugate momentum is that of the whole
+    molecule. Per independent frame, ⟨Σ u p⟩/n kT over n speeds has the variance (n + Σ M_ij (M⁻¹)_ij)/n². This is more
+    than 2/n for a kind that is coupled to others: the origin of the root, for example, also moves when torsions change.
+
+    The result is None for a model without atoms, for an integrator without speeds, without frames, and if loop
+    constraints, locked joints or scaling change the degrees of freedom of a kind.
     """
     model, atoms, evaluator = prepared.model, prepared.model.atoms, prepared.evaluator
     changed = model.loops.kind.size or prepared.adaptive is not None or prepared.policy.scales
@@ -75,8 +77,10 @@ def temperatures_of_freedoms(prepared: Prepared, run: Frames) -> dict[str, Any] 
 
 
 def momenta(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """Compute p = M(q) u, the joint forces that accelerate the model from rest at rates equal to u, shape (states,
-    nu)."""
+    """Compute the conjugate momenta p = M(q) u, shape (states, nu).
+
+    They are numerically equal to the joint forces that accelerate the model from rest with u' = u.
+    """
     return np.asarray(inverse_dynamics(model, q, np.zeros_like(u), u))
 
 
@@ -115,7 +119,8 @@ def _kinds_of_trees(model: Model, atoms: Atoms) -> list[str]:
 
 
 def _removed(model: Model, kind: np.ndarray, count: int) -> np.ndarray:
-    """Degrees of freedom that removing the total momentum takes from each kind, three in total, shape (kinds,)."""
+    """Return the number of degrees of freedom that each kind loses if the total momentum is removed, shape (kinds,);
+    the sum is three."""
     forest, tree = model.forest, model.tree_of_link
     masses = np.bincount(tree, forest.mass, model.trees)
     found = np.zeros(count)

@@ -13,15 +13,15 @@ from articulon.simulation.impact_summary import NO_IMPULSE, largest_impulse
 
 
 class HardSphereObserver:
-    """Observe the impacts of hard spheres from frame to frame.
+    """Computes the observables of impacts of hard spheres from frame to frame.
 
     The collisional virial, ΔW = Σ r · Δp over the impacts between spheres in a time t, gives
 
         Z = p V/(N k T) = 1 + ΔW/(3 N k T t)
 
-    (B. J. Alder and T. E. Wainwright, Journal of Chemical Physics 33, 1439, 1960). The temperature is taken at the
-    later frame, from the speeds relative to the centre of mass, whose energy impacts conserve: 3 (N − 1) k T/2 = K −
-    P²/(2 M). Before the second frame, pressure and Z are undefined.
+    (B. J. Alder and T. E. Wainwright, Journal of Chemical Physics 33, 1439, 1960). The temperature is that at the later
+    of the two frames, from the velocities relative to the centre of mass: 3 (N − 1) k T/2 = K − P²/(2 M). Impacts
+    conserve this energy. Pressure and Z are undefined before the second frame.
 
     Parameters
     ----------
@@ -65,14 +65,14 @@ class HardSphereObserver:
         return found
 
     def _thermal_energy(self, velocities: np.ndarray) -> float:
-        """k T of the speeds relative to the centre of mass [energy]; 0 for a single sphere."""
+        """Return k T from the velocities relative to the centre of mass [energy]; 0 for a single sphere."""
         masses = self.model.masses
         against = velocities - masses @ velocities / masses.sum()
         return float(masses @ (against**2).sum(axis=1)) / (3.0 * max(len(masses) - 1, 1))
 
 
 def hard_sphere_figures(model: Model, state: State) -> dict[str, Any]:
-    """Compute the summary's figures on impacts of hard spheres, under the same keys as other runs with impacts.
+    """Compute the entries of the summary on impacts of hard spheres. The keys are those of other runs with impacts.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Observables of impacts in every frame, and their figures in ``summary.json``."""
+"""Observables of impacts in every frame, and the entries on impacts in ``summary.json``."""
 
 from __future__ import annotations
 
@@ -69,8 +69,10 @@ def impact_notes(evaluator: Evaluator, state: State) -> list[str]:
 
 
 def impact_figures(evaluator: Evaluator, state: State) -> dict[str, Any] | None:
-    """Compute the impact figures of a run; None for a model without impacts. An impulse is along the normal, in mass
-    times velocity; for the stop of a hinge it is in moment of inertia times angular velocity."""
+    """Compute the entries of the summary on impacts; None for a model without impacts.
+
+    Impulses are along the normal [mass velocity]; those at the stop of a hinge are angular [inertia angular velocity].
+    """
     memory = state.rule.history
     if not has_impacts(evaluator.model) or memory.size < MEMORY.contacts:
         return None

@@ -1,4 +1,4 @@
-"""Handle Ctrl-C and termination requests: hold them until the state is consistent."""
+"""Handling of Ctrl-C and termination requests, which are deferred until the state is consistent."""
 
 import signal
 import threading
@@ -13,7 +13,10 @@ _asked = threading.Event()
 
 def ask_runs_to_stop(wanted: bool = True) -> None:
     """Ask all runs of this process to save their state and stop, as Ctrl-C does; ``wanted=False`` withdraws the
-    request. It also reaches runs in other threads than the main one, which signals do not."""
+    request.
+
+    Unlike signals, the request also reaches runs in threads other than the main thread.
+    """
     if wanted:
         _asked.set()
     else:
@@ -21,9 +24,9 @@ def ask_runs_to_stop(wanted: bool = True) -> None:
 
 
 class Interruption:
-    """Context manager that remembers a request to stop instead of raising at once.
+    """Context manager that records a request to stop instead of raising KeyboardInterrupt at once.
 
-    Signals reach only the main thread; in other threads they are left alone.
+    Signals reach only the main thread; in other threads, signal handlers are not changed.
 
     Parameters
     ----------
@@ -58,7 +61,7 @@ class Interruption:
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """Raise KeyboardInterrupt at once on a signal within this context: for work in Python."""
+        """Context in which a signal raises KeyboardInterrupt at once; for work in Python that is safe to interrupt."""
         self._raises = True
         try:
             yield

@@ -11,20 +11,20 @@ from articulon.model.atom_selection import ALL, selected_atoms
 from articulon.storage.atom_columns import AtomColumns, atom_columns
 
 NONE = "none"
-"""Selects no atoms: the trajectory then stores bodies."""
+"""Selection of no atoms, with which the trajectory stores bodies."""
 
 
 def kept_atoms(model: Model, selection: str | None, every: int, where: str) -> AtomColumns | None:
-    """Return the atoms that a trajectory stores; None where it stores bodies.
+    """Return the atoms that a trajectory stores; None if it stores bodies.
 
     Parameters
     ----------
     model
         The model that is simulated.
     selection
-        A selection in MDAnalysis's language, "none", or None for all atoms.
+        A selection in the language of MDAnalysis, "none", or None for all atoms.
     every
-        Atoms are stored in each frame whose number is a multiple of this.
+        Atoms are stored in each frame whose number is a multiple of ``every``.
     where
         Location of the keys ``atoms`` and ``atoms_every``; messages begin with it.
 

@@ -1,9 +1,9 @@
 """Energy balance of a run, checked from its observables.
 
-T − T₀ = ΣW (Guy 2018, 5.18) holds for any force, right or wrong. So the work of each conservative channel is also
-checked against its energy function: W = −(sΦ − s₀Φ₀) + J. Here J, the sum of Φ Δs, is the energy that changes of the
-scaling factor s add at constant speeds. It follows from the unscaled work w: between two changes ΔW = s Δw, and
-Φ = Φ₀ − w at each, so J = W − s w + (s − s₀) Φ₀.
+T − T₀ = ΣW (Guy 2018, 5.18) holds for any forces, even wrong ones. The work of each conservative channel is therefore
+also checked against its energy function: W = −(sΦ − s₀Φ₀) + J. The term J, the sum of Φ Δs, is the energy added by
+changes of the scaling factor s at constant speeds. It follows from the unscaled work w: between two changes ΔW = s Δw,
+and at each change Φ = Φ₀ − w, so that J = W − s w + (s − s₀) Φ₀.
 """
 
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ def without_energy(model: Model) -> set[str]:
 
 
 def _moving_walls(model: Model) -> bool:
-    """Whether moving walls do work on what touches them."""
+    """Return whether the model has moving walls, which do work on bodies that touch them."""
     law = contact_of(model)
     walls = () if law is None else law.walls
     moves = ("velocity", "angular_velocity", "amplitude")
@@ -56,8 +56,8 @@ def _moving_walls(model: Model) -> bool:
 
 
 def with_energy(observables: Mapping[str, np.ndarray], varies: bool, without: set[str]) -> list[str]:
-    """Return the channels whose work is minus the change of their energy: every force has an energy, the factor is
-    fixed."""
+    """Return the channels whose work is minus the change of their energy: all their forces have an energy function, and
+    their scaling factor is constant."""
     return [name for name in CONSERVATIVE if not varies and name not in without and f"energy_{name}" in observables]
 
 
@@ -90,7 +90,7 @@ def conservative_works(observables: Mapping[str, np.ndarray], varies: bool, user
         jumps = np.zeros_like(work) if bare is None else work - factor * bare + (factor - factor[0]) * energy[0]
         # Fixman's potential depends on the set of locked joints.
         taken = observables.get("reservoir_potential", 0.0) if name == "conformational" else 0.0
-        # Energy that changes of the box have added is not the work of a force.
+        # Energy added by changes of the box is not the work of a force.
         taken = taken - (observables.get("barostat_energy", 0.0) if name == "potential" else 0.0)
         error = float(np.abs(work + factor * energy - factor[0] * energy[0] - jumps + taken).max())
         scale = float(np.abs(work).max())
@@ -100,7 +100,7 @@ def conservative_works(observables: Mapping[str, np.ndarray], varies: bool, user
 
 
 def factors(observables: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
-    """Initial, final, smallest and largest factor of each channel of the model."""
+    """Return the initial, final, smallest and largest scaling factor of each channel of the model."""
     result = {}
     for name in CHANNELS:
         values = observables.get(f"factor_{name}")

@@ -29,7 +29,7 @@ STATE = "state_"
 
 
 class MemoryRecorder(Recorder):
-    """Keep the frames in memory, after the ``before`` frames of an earlier part."""
+    """Keeps the frames in memory; ``before`` is the number of frames of an earlier part of the run."""
 
     keeps_poses = False
 
@@ -54,7 +54,7 @@ class MemoryRecorder(Recorder):
 
 
 class FolderRecorder(Recorder):
-    """Write the frames into a folder, with checkpoints consistent with them."""
+    """Writes the frames and consistent checkpoints into a folder."""
 
     def __init__(self, folder: Path, prepared: Prepared, writer: TrajectoryWriter, state: State) -> None:
         super().__init__(prepared, state, [float(time) for time in prepared.case.run.frame_times()])
@@ -73,7 +73,7 @@ class FolderRecorder(Recorder):
 
     @property
     def checkpoint_is_cheap(self) -> bool:
-        """See :class:`Recorder`; the trajectory, which is written with the checkpoint, may be long."""
+        """See :class:`Recorder`. Writing the trajectory, which happens with each checkpoint, may take long."""
         return self.writer.flush_cheap
 
     def finish(self) -> None:
@@ -123,9 +123,9 @@ def advance(
     progress
         Displays the progress.
     interruption
-        Whether to stop before the end.
+        Tells whether a stop before the end has been requested.
     report
-        Called with the status after every checkpoint.
+        Function that is called with the status after every checkpoint.
     steering
         Gets control between chunks; None for no steering.
 
@@ -166,21 +166,22 @@ def begin(recorder: Recorder) -> None:
 
 
 def advance_a_chunk(recorder: Recorder, chunks: Chunks, interruption: Interruption) -> int:
-    """Advance by some steps towards the next frame, and take the frame if it is reached.
+    """Advance by one chunk of steps towards the next frame, and take the frame if it is reached.
 
     Parameters
     ----------
     recorder
         The state and the kept frames.
     chunks
-        Number of steps.
+        Chooses the number of steps.
     interruption
         Interrupts integrators that cannot stop between steps.
 
     Returns
     -------
     int
-        A value of ``integrate.status``; STOPPED, with the last frame taken, if the run has met its stop condition.
+        A value of ``integrate.status``. It is STOPPED if the run has met its stop condition; the last frame has then
+        been taken.
 
     Raises
     ------
@@ -213,7 +214,7 @@ def _ended(recorder: Recorder, report: Callable[[str], None], status: str) -> st
 
 
 def _advance(recorder: Recorder, until: float, steps: int, interruption: Interruption) -> int:
-    """Advance by a chunk; if a user's force fails, keep the state before the chunk."""
+    """Advance by a chunk; if a user's force fails, restore the state before the chunk."""
     state, prepared = recorder.state, recorder.prepared
     before = state.copy()
     try:
@@ -228,8 +229,8 @@ def _advance(recorder: Recorder, until: float, steps: int, interruption: Interru
 
 
 def _all_at_once(prepared: Prepared, state: State, before: State, until: float, interruption: Interruption) -> int:
-    """Advance by a whole frame with SciPy's solvers, which run in Python; if interrupted, restore the state before
-    it."""
+    """Advance to the next frame with SciPy's solvers, which run in Python; if interrupted, restore the state at the
+    previous frame."""
     prepared.driver.asked_to_stop = lambda: interruption.requested
     try:
         with interruption.at_once():

@@ -23,7 +23,7 @@ def begun(setup: Setup, prepared: Prepared, state: State, progress: Progress) ->
     setup
         The requested run.
     prepared
-        The same run, ready to advance.
+        The prepared run.
     state
         The state at time zero.
     progress
@@ -40,7 +40,8 @@ def begun(setup: Setup, prepared: Prepared, state: State, progress: Progress) ->
 
 
 def continued(setup: Setup, earlier: Memory, progress: Progress) -> Run:
-    """Continue a run from the end of another, whose last frame is its first; the earlier run stays unchanged."""
+    """Continue a run from its end. The last frame of the earlier part is the first of the continuation; the earlier run
+    is not changed."""
     prepared, before = replace(earlier.prepared, case=setup.case), setup.times.first
     prepared.observer.start_energy = earlier.start_energy
     recorder = MemoryRecorder(prepared, earlier.state.copy(), setup.times, earlier.rows[-1:], before)
@@ -49,7 +50,7 @@ def continued(setup: Setup, earlier: Memory, progress: Progress) -> Run:
 
 
 def joined(first: Memory, second: Memory) -> Memory:
-    """Join a run and its continuation: all frames, as in one run."""
+    """Join a run and its continuation into a single run with the frames of both."""
     return Memory(
         setup=second.setup,
         dimensions=second.dimensions,
@@ -112,7 +113,8 @@ def interrupted(done: Run) -> KeyboardInterrupt:
 
 
 def check_to_resume(run: object) -> Memory:
-    """Return the data of a run in memory; raise CaseError if it is no such run, or cannot continue."""
+    """Return the data of a run in memory; raise CaseError if the argument is not a run in memory, or cannot
+    continue."""
     if not isinstance(run, Run) or run.memory is None:
         raise CaseError(f"resume: expected a run of articulon.simulate, got {shown(run)}")
     return run.memory

@@ -32,9 +32,9 @@ class Setup:
     model: Model
     """The model that is integrated."""
     scaling: Scaling
-    """The scaling policy with its threshold and its core's drag."""
+    """The scaling policy with its threshold and the drag of its core."""
     windows: Windows
-    """Noise windows and, for integrators of equal steps, the step."""
+    """Noise windows and, for integrators with equal steps, the step."""
     times: FrameTimes
     """Times of the frames."""
     notes: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Setup:
 
 
 class Row(NamedTuple):
-    """One frame."""
+    """Data of one frame."""
 
     number: int
     """Number of steps taken."""
@@ -70,7 +70,7 @@ class Row(NamedTuple):
 
     @classmethod
     def of(cls, frame: Frame, time: float, state: State, names: Sequence[str]) -> "Row":
-        """Return the data of a frame, under a given time."""
+        """Return the data of a frame, with the given time as its time."""
         values = np.array([frame.observables[name] for name in names])
         return cls(frame.step, time, frame.q, frame.u, state.bath.copy(), values, frame.box)
 
@@ -100,7 +100,7 @@ class Memory:
     _prepared: Prepared | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out compiled kernels, which stay in the process that loaded them."""
+        """Return the data to pickle, without the compiled kernels, which cannot leave the process."""
         return {**self.__dict__, "_prepared": None}
 
     @property
@@ -120,7 +120,7 @@ class Memory:
 
     @property
     def prepared(self) -> Prepared:
-        """Everything that the run needs besides its state; prepared again if it is gone."""
+        """Everything that the run needs other than its state. It is prepared again if it is no longer in memory."""
         if self._prepared is None:
             self._prepared = self.setup.prepared()
         return self._prepared
@@ -140,8 +140,8 @@ class Memory:
         return np.array([row.u for row in self.rows])
 
     def bath(self) -> np.ndarray:
-        """The thermostat's variables, shape (frames, variables): ζ of each member of its chain [1/time] and the energy
-        of its reservoir [energy]."""
+        """Variables of the thermostat, shape (frames, variables): ζ of each member of its chain [1/time], and the
+        energy of its reservoir [energy]."""
         return np.array([row.bath for row in self.rows])
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
@@ -153,7 +153,7 @@ class Memory:
         return [*self._noted(), *deformation_notes(self.model, run.times, run.q, run.u)]
 
     def _noted(self) -> list[str]:
-        """Notes on the preparation and on the final state; a run is prepared again only if it needs that."""
+        """Return notes on the preparation and on the final state. A run is prepared again only if it needs that."""
         if self.setup.case.adaptive is None and not restitution_reduced(self.model, self.state):
             return list(self.setup.notes)
         return [*self.setup.notes, *(f"simulate: {note}" for note in notes_at(self.prepared, self.state))]

@@ -1,9 +1,9 @@
-"""Minimise the energy of a model to nearly balanced forces, as a start for models with overlapping particles.
+"""Minimisation of the energy of a model until forces are nearly balanced, as a start for overlapping particles.
 
-The method is FIRE (Bitzek et al., Phys. Rev. Lett. 97, 170201, 2006): the model's own dynamics without friction and
-noise, with velocities steered towards the force, stopped whenever the motion would go uphill, and with steps that
-grow while it goes downhill. In addition, no coordinate moves further in a step than a given length, so that the huge
-forces of an overlap push particles apart gently.
+The method is FIRE (Bitzek et al., Phys. Rev. Lett. 97, 170201, 2006). The model moves without friction and noise;
+velocities are steered towards the force, the motion stops whenever it would go uphill, and steps become longer while it
+goes downhill. In addition, the displacement of a coordinate in a step is limited, so that the very large forces of an
+overlap push particles apart gently.
 """
 
 from typing import Any
@@ -23,13 +23,13 @@ from articulon.model.state import CHANNELS, CONFORMATIONAL, EXTERNAL, POTENTIAL
 PATIENCE, GROWTH, SHRINKAGE, TURN, FADING = 5, 1.1, 0.5, 0.1, 0.99
 """Parameters of FIRE."""
 LEAP = 3.0
-"""Largest growth of the force in a step; downhill the force decreases, except in narrower valleys."""
+"""Largest allowed growth of the force in a step. Downhill, the force decreases unless the valley becomes narrower."""
 ANGLE = 0.05
 """Largest rotation of a joint in a step [rad]."""
 LOOK_BACK = 50
-"""Number of steps over which the fall of the energy is compared with the tolerance."""
+"""Number of steps over which the decrease of the energy is compared with the tolerance."""
 THERMAL_TOLERANCE = 1e-3
-"""Fall of the energy over as many steps that a run does not notice, in ½kT per degree of freedom."""
+"""Decrease of the energy over :data:`LOOK_BACK` steps that does not matter for a run, in ½kT per degree of freedom."""
 
 
 def minimise(
@@ -41,10 +41,11 @@ def minimise(
     largest_move: float | str | None = None,
     steps: int = 20_000,
 ) -> np.ndarray:
-    """Return coordinates downhill from q where the energy of the model's forces hardly falls any more, shape (nq,).
+    """Minimise the energy of a model, starting from the coordinates q; return the coordinates found, shape (nq,).
 
-    Potential, conformational and external forces act; drag, noise and thermostats do not. The result is a local minimum
-    or close to one: a start for a run, not a predicted structure.
+    Potential, conformational and external forces act; drag, noise and thermostats do not. The search ends when the
+    energy hardly decreases any more. The result is close to a local minimum. It is a start for a run, not a predicted
+    structure.
 
     Parameters
     ----------
@@ -53,11 +54,13 @@ def minimise(
     q
         Start coordinates, shape (nq,); the model's initial coordinates by default.
     energy_tolerance
-        Stop when the energy has fallen by less than this fraction of its magnitude over the last 50 steps.
+        The search ends when the energy has decreased by less than this fraction of its magnitude over the last 50
+        steps.
     temperature
-        Temperature of the run that follows [temperature], None by default. If given, also stop when the energy has
-        fallen over the last 50 steps by less than a thousandth of ½kT per degree of freedom, which thermal motion
-        hides. The energy of purely repulsive forces falls towards zero and would never meet the relative tolerance.
+        Temperature of the run that follows [temperature]; None by default. If given, the search also ends when the
+        energy has decreased over the last 50 steps by less than a thousandth of ½kT per degree of freedom, which is
+        negligible compared with thermal motion. This is needed for purely repulsive forces, whose energy decreases
+        towards zero and would never satisfy the relative tolerance.
     largest_move
         Largest displacement of a coordinate in a step [length]; by default a fiftieth of the mean distance between
         sites.
@@ -67,8 +70,8 @@ def minimise(
     Raises
     ------
     ModelError
-        For a model with loop constraints, an invalid value, or forces that are not finite at the start: particles at
-        the same point have no direction to move apart.
+        For a model with loop constraints, an invalid value, or forces that are not finite at the start. They are not
+        finite if two particles are at the same point.
 
     Examples
     --------
@@ -105,7 +108,7 @@ def minimise(
 
 
 class _Descent:
-    """FIRE in the coordinates of a model."""
+    """Minimiser by FIRE in the coordinates of a model."""
 
     def __init__(self, model: Model, move: float) -> None:
         self.model, self.evaluator = model, Evaluator(model)
@@ -144,9 +147,8 @@ class _Descent:
             well = bool(np.isfinite(a).all())
             if not (well and power > 0.0 and self._norm(ahead, a) < LEAP * push):
                 # The next step would go uphill, or has met a force that is far larger or not finite: go back half a
-                # step and stop the motion. Steps that have grown too long for the stiffest motion would throw charges
-                # without a repulsive core of their own, such as water's hydrogens, into each other, where the energy
-                # has no bound.
+                # step and stop the motion. If steps were too long for the stiffest motion, charges without a repulsive
+                # core, such as the hydrogens of water, could come so close that their energy has no lower bound.
                 if well:
                     q = moved(self.model, ahead, v, -0.5 * h_here)
                 h, turn, falling, v = SHRINKAGE * h, TURN, 0, np.zeros_like(v)
@@ -179,7 +181,8 @@ class _Descent:
 
 
 def _default_move(model: Model, q: np.ndarray) -> float:
-    """A fiftieth of the mean distance between sites, or of the model's size if it has few sites [length]."""
+    """Return a fiftieth of the mean distance between sites, or of the size of the model if it has few sites
+    [length]."""
     places: Any = site_positions(model, q) if model.sites.body.size else model.forest.position
     if model.box is not None:
         volume, count = model.box.volume, max(1, len(places))

@@ -38,7 +38,7 @@ from articulon.time_scales.noise_windows import Timed, Windows, windows_of
 
 @dataclass
 class Prepared:
-    """Everything that a run needs besides its state."""
+    """Everything that a run needs other than its state."""
 
     case: Description
     """The case."""
@@ -53,7 +53,7 @@ class Prepared:
     damping: float
     """The core's translational drag coefficient β [mass/time], 0 without drag."""
     parameters: np.ndarray
-    """Parameters of the policy's law."""
+    """Parameters of the law of the policy."""
     driver: Driver
     """The stepper that advances the state."""
     observer: Observer
@@ -61,11 +61,12 @@ class Prepared:
     threshold: Threshold | None
     """How the threshold was found, if the case gives none."""
     adaptive: AdaptiveDriver | None = None
-    """The driver of locking and releasing, or None."""
+    """The driver that locks and releases joints; None if the run does not adapt."""
 
 
 def core_drag(model: Model, core: str | None, source: str = "") -> float:
-    """Translational drag coefficient β of a body, or the largest of all bodies [mass/time]; 0 without drag.
+    """Return the translational drag coefficient β of a body, or the largest one of all bodies if ``core`` is None
+    [mass/time]; 0 without drag.
 
     Raises
     ------
@@ -114,7 +115,7 @@ def checked(case: Description, windows: Windows | None = None, model: Model | No
 
 
 def _drag_of_core(case: Timed, model: Model) -> float:
-    """Return the drag of a policy's core; raise CaseError if the policy divides by a drag that does not exist."""
+    """Return the drag coefficient of a policy's core; raise CaseError if the policy needs drag and there is none."""
     policy = case.scaling
     damping = core_drag(model, getattr(policy, "core", None), case.source)
     if policy.switches and damping <= 0.0:
@@ -146,7 +147,8 @@ def scaling_of(
     threshold: Threshold | None = None,
     start: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Scaling:
-    """Return the scaling policy of a run with the drag of its core and its threshold, which is searched if missing.
+    """Return the scaling policy of a run with the drag of its core and its threshold. A missing threshold is
+    determined.
 
     Parameters
     ----------
@@ -205,7 +207,7 @@ def prepare(
     dynamics, integrator = case.dynamics, case.integrator
     if isinstance(integrator, FIXED):
         integrator = integrator.model_copy(update={"step": windows.step})
-    adapts = case.adaptive is not None and case.adaptive.on  # kernels find the coarse model
+    adapts = case.adaptive is not None and case.adaptive.on  # these kernels also handle the coarse model
     with nullcontext() if adapts else preparing_together():
         evaluator = Evaluator(
             model,
@@ -265,14 +267,14 @@ def driver_of(problem: Problem, blank: State) -> Driver:
 
 
 def blank_state(prepared: Prepared) -> State:
-    """Return a state at time zero with an array for everything that the run keeps."""
+    """Return a state at time zero in which all arrays of the run are allocated."""
     driver = prepared.driver
     state = prepared.evaluator.initial_state(driver.history, prepared.policy.speed_factor(), driver.memory)
     return state if prepared.adaptive is None else prepared.adaptive.sized(state)
 
 
 def first_state(prepared: Prepared) -> State:
-    """Return the state at time zero, with the policy's scaling factors there."""
+    """Return the state at time zero, with the scaling factors of the policy at that time."""
     try:
         return start_state(prepared)
     except ModelError as error:
@@ -280,7 +282,8 @@ def first_state(prepared: Prepared) -> State:
 
 
 def start_state(prepared: Prepared) -> State:
-    """Return the state at time zero; raise ModelError, without naming the file, if no run can start from it."""
+    """Return the state at time zero; raise ModelError if no run can start from it. The message does not name the
+    file."""
     evaluator, state = prepared.evaluator, blank_state(prepared)
     run = prepared.case.run
     temperature = bath_temperature(evaluator) if run.temperature is None else float(run.temperature)

@@ -1,4 +1,4 @@
-"""Record of pulls by hand in a run's folder: time, body, point and target of each."""
+"""Record, in the folder of a run, of the springs by which a user pulled on bodies: time, body, point and target."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from articulon.errors import ArticulonError
 from articulon.storage.atomic_writing import write_text
 
 FILE = "pulls.csv"
-"""File in the folder of a run; without it, nobody has pulled on the run."""
+"""Name of the file in the folder of a run. It exists only if a user has pulled on the run."""
 HEADING = (
     *("step", "time", "body", "point_x", "point_y", "point_z", "target_x", "target_y", "target_z"),
     *("stiffness", "damping", "work_external"),
@@ -19,10 +19,10 @@ HEADING = (
 
 
 class PullRow(NamedTuple):
-    """The pull that holds from a step on; a stiffness of 0 means no spring. Numbers are in the units of the case."""
+    """The spring that acts from a step on; a stiffness of 0 means no spring. Numbers are in the units of the case."""
 
     step: int
-    """Number of steps taken before."""
+    """Number of steps taken before the change."""
     time: float
     """Time of the change [time]."""
     body: str
@@ -101,8 +101,8 @@ def _three(numbers: list[float]) -> tuple[float, float, float]:
 
 
 def going_on_from(folder: Path, step: int, time: float) -> None:
-    """Remove from the file all rows after the state from which a run continues. Nobody pulls in the repeated steps, and
-    an active spring is released there."""
+    """Remove all rows after the state from which a run continues. No spring acts in the repeated steps: a spring that
+    was active is released there."""
     rows = read_pulls(folder)
     kept = [row for row in rows if row.step <= step]
     if kept and kept[-1].stiffness:
@@ -130,7 +130,7 @@ def pull_figures(folder: Path) -> dict[str, Any] | None:
 
 
 def _holds(before: PullRow | None, row: PullRow) -> bool:
-    """Whether a row only moves the target of the previous row's spring."""
+    """Return whether a row only moves the target of the spring in the previous row."""
     return before is not None and before.stiffness > 0.0 and (before.body, before.point) == (row.body, row.point)
 
 

@@ -40,11 +40,11 @@ class Recorder:
     @property
     def frames(self) -> int:
         """Number of frames taken, including those before a continuation."""
-        raise NotImplementedError  # of a subclass
+        raise NotImplementedError  # implemented by subclasses
 
     def keep(self, frame: Frame) -> None:
         """Add a frame."""
-        raise NotImplementedError  # of a subclass
+        raise NotImplementedError  # implemented by subclasses
 
     def checkpoint(self) -> None:
         """Save everything computed so far."""

@@ -1,7 +1,7 @@
 """Validate a checkpoint before a run continues from it.
 
-Kernels do not check the arrays that they are given: one of the wrong length would let them write beyond its end. So
-the type and shape of each array are checked before it is read, and its values before it is used.
+Kernels do not check their arrays: if an array had a wrong length, they could write beyond its end. So the type and
+shape of each array are checked before it is read, and its values before it is used.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from articulon.storage.checkpoint import Checkpoint
 UNKNOWN_BEFORE = ("rebuild", "contacts.rebuild")
 """Arrays of a state that are NaN until their first values are known."""
 ANY = -1
-"""Stands for a length that changes along a run."""
+"""Represents a length that changes along a run."""
 LENGTHS = {"contacts.pairs": (ANY, 2), "contacts.memory": (ANY, None)}
-"""Shapes of the arrays whose length changes; None stands for the length at the start."""
+"""Shapes of the arrays whose length changes; None represents the length at the start."""
 
 Described = tuple[tuple[int, ...], str]
 
 
 class Progress(NamedTuple):
-    """Data of a run besides its state."""
+    """Data of a run other than its state."""
 
     frames: int
     """Number of frames written."""
@@ -65,12 +65,12 @@ def saved_case(saved: Checkpoint) -> str:
 
 
 def saved_threshold(saved: Checkpoint) -> Threshold | None:
-    """Return the scaling policy's threshold and how it was found, if it was.
+    """Return the threshold of the scaling policy and how it was found; None if the run did not determine one.
 
     Raises
     ------
     CheckpointError
-        If the numbers are not those of a threshold.
+        If the stored numbers are not valid for a threshold.
     """
     _check(saved, {"threshold": OWN["threshold"]})
     row = saved.array("threshold")
@@ -80,7 +80,7 @@ def saved_threshold(saved: Checkpoint) -> Threshold | None:
 
 
 def saved_progress(saved: Checkpoint, prepared: Prepared) -> Progress:
-    """Return the data of a run besides its state.
+    """Return the data of a run other than its state.
 
     Raises
     ------

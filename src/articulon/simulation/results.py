@@ -1,4 +1,4 @@
-"""Results of a run, from its folder or from memory, under one set of names."""
+"""Results of a run, with the same names for a run in a folder and a run in memory."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -82,8 +82,8 @@ class Run:
     @cached_property
     def model(self) -> Model:
         """The model that was simulated. If it is not in memory, it is built from the case. Python functions that the
-        case names are loaded only if the case was opened with permission to run code. Without permission, their forces
-        cannot be evaluated, and a case that drives joints by such functions is rejected."""
+        case names are loaded only if the case was opened with permission to run code. Without permission, the forces of
+        these functions cannot be evaluated, and a case in which functions drive joints is rejected."""
         if self.memory is not None:
             return self.memory.model
         if self.case is None:
@@ -158,8 +158,8 @@ class Run:
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        """Names of the joint coordinates, in the order of ``q``: ``phi:A:TRP2`` for a torsion of a molecule, body and
-        component for others."""
+        """Names of the joint coordinates, in the order of ``q``. A torsion of a molecule has a name like
+        ``phi:A:TRP2``; other names consist of the body and the component."""
         return tuple(self._coordinates)
 
     @cached_property
@@ -188,12 +188,12 @@ class Run:
         Returns
         -------
         np.ndarray
-            In [rad] or [degrees] for an angle, otherwise in the units of the case, shape (frames,).
+            Values of the coordinate, shape (frames,): angles in radians or degrees, others in the units of the case.
 
         Raises
         ------
         ArticulonError
-            For an unknown name, and if a coordinate that is no angle is to be wrapped or in degrees.
+            For an unknown name, and if ``wrapped`` or ``degrees`` is set for a coordinate that is not an angle.
         """
         name = one_word(name, "run.coordinate, name", ArticulonError)
         wrapped = flag(wrapped, "run.coordinate, wrapped", ArticulonError)
@@ -262,8 +262,8 @@ class Run:
 
     @property
     def notes(self) -> list[str]:
-        """Messages about the run. They report a step that was shortened, a threshold that the run determined, and
-        flexible bodies that were deformed beyond the range of their modes or rotated too fast for their modes."""
+        """Messages about the run, for example on a step that was shortened, on a threshold that the run determined, or
+        on flexible bodies that deformed too much or rotated too fast for their modes."""
         return list(self.summary.get("notes") or ()) if self.memory is None else self.memory.notes(self)
 
     @property

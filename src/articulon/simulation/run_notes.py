@@ -1,4 +1,4 @@
-"""Notes on a run, however it was started."""
+"""Notes on a run, of a case or in memory."""
 
 from articulon.fidelity.run_temperatures import scaling_notes
 from articulon.forces.brownian import brownian_of
@@ -11,7 +11,7 @@ from articulon.time_scales.thermal_turning import turning_note
 
 
 def notes_on(prepared: Prepared) -> list[str]:
-    """Return notes on the combination of a run's parts, before its first step."""
+    """Return notes that are known before the first step, on the combination of features in a run."""
     case, unit = prepared.case, prepared.case.units.symbols[2]
     notes: list[str] = []
     thermostat = case.thermostat
@@ -44,7 +44,7 @@ def notes_on(prepared: Prepared) -> list[str]:
 
 
 def notes_at(prepared: Prepared, state: State) -> list[str]:
-    """Return notes on what the run has done up to a state."""
+    """Return notes on the course of a run up to a state."""
     names = [] if prepared.adaptive is None else prepared.adaptive.chattering(state)
     chatter = [_chatter(names)] if names else []
     return [*chatter, *impact_notes(prepared.evaluator, state)]

@@ -9,7 +9,7 @@ from articulon.units import UnitSystem
 
 
 class Description(Protocol):
-    """A complete description of a run, such as :class:`articulon.cases.Case`: every quantity in its units."""
+    """A complete description of a run, such as :class:`articulon.cases.Case`, with all quantities in its units."""
 
     @property
     def name(self) -> str:
@@ -83,11 +83,11 @@ class Description(Protocol):
 
     @property
     def inferred(self) -> tuple[str, ...]:
-        """Values inferred when the model was last built, a line each."""
+        """Assumptions made when the model was last built, one line each."""
         ...
 
     def check_code(self) -> None:
-        """Raise CaseError if the case names Python functions that nobody has allowed to run."""
+        """Raise CaseError if the case names Python functions that the user has not allowed to run."""
         ...
 
     def build_model(self) -> Model:
@@ -99,7 +99,7 @@ class Description(Protocol):
         ...
 
     def digest(self) -> str:
-        """Return the SHA-256 of everything that determines the numbers of a run, in hexadecimal."""
+        """Return the SHA-256 of everything that determines the results of a run, in hexadecimal."""
         ...
 
     def check_continues(self, file: Path) -> None:
@@ -115,7 +115,7 @@ class Progress(Protocol):
     """Displays the progress of a run, such as :class:`articulon.cli.RunProgress`."""
 
     def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
-        """The run begins or resumes at a simulated time [time]."""
+        """Show that the run begins, or resumes at a simulated time [time]."""
 
     def message(self, text: str) -> None:
         """Show a message to the user."""
@@ -124,7 +124,7 @@ class Progress(Protocol):
         """Show the simulated time [time], the current step length [time] and the number of steps."""
 
     def finish(self, text: str = "") -> None:
-        """The run has ended; the text says how."""
+        """Show that the run has ended; the text says how."""
 
 
 class Silent:

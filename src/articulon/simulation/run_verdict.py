@@ -1,4 +1,4 @@
-"""Collect the data of a run, of a case or in memory, for its verdict."""
+"""Collection of the data from which the verdict on a scaled run is made."""
 
 from typing import Any
 
@@ -51,6 +51,6 @@ def record_of(prepared: Prepared, state: State, run: Frames, settings: Settings)
 
 
 def tolerance_of(given: float | None, policy: Any) -> float:
-    """Return the relative error that is accepted: the given one, else that of the policy, else 2 %."""
+    """Return the relative error that is accepted: the given value; otherwise that of the policy; otherwise 2 %."""
     found = getattr(policy, "tolerance", None) if given is None else given
     return TOLERANCE if found is None else float(found)

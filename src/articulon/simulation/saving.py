@@ -1,4 +1,4 @@
-"""Save a run from memory into a folder, as if it had been made there."""
+"""Save a run in memory into a folder, in the form of a run that was made there."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from articulon.storage.trajectory import Frame, TrajectoryWriter
 
 
 def save(run: Run, folder: Path, atoms: str | None = None, atoms_every: int = 1) -> None:
-    """Write the case, the frames, the state and the figures of a run in memory into a folder.
+    """Write the case, the frames, the state and the summary of a run in memory into a folder.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def save(run: Run, folder: Path, atoms: str | None = None, atoms_every: int = 1)
     folder
         A folder that holds no run; it is created if missing.
     atoms, atoms_every
-        As in ``[run]`` of a case.
+        Selection of atoms to store, and number of frames between stored atoms, as in ``[run]`` of a case.
 
     Raises
     ------

@@ -14,13 +14,13 @@ from articulon.model.joints import XYZ
 from articulon.model.state import POTENTIAL
 
 ROUGH = ("truncated", "shifted", "wolf")
-"""Truncations with a discontinuous force at the cutoff."""
+"""Truncations whose force is discontinuous at the cutoff."""
 
 
 def why_not_defined(model: Model) -> str | None:
     """Return why the configurational temperature k T = ⟨|∇Φ|²⟩/⟨∇²Φ⟩ is not defined for a model; None if it is.
 
-    It is defined for translations of free bodies, if the potential energy is smooth and confines them.
+    It is defined for translations of free bodies if their potential energy is smooth and confines the bodies.
     """
     sites = [force for force in model.forces if hasattr(force, "site_terms")]
     others = [
@@ -62,7 +62,7 @@ def _several_sites(model: Model) -> bool:
 
 
 class SiteObserver:
-    """Observe the site forces of a model.
+    """Computes the observables of the site forces of a model.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class SiteObserver:
         has_volume = has_volume and bool(evaluator.sites.sites)
         has_volume = has_volume and why_not_free(model) is None and beyond_sites(model) is None
         self.volume = box.volume if box is not None and has_volume else None
-        # Rotational kinetic energy contributes no pressure, nor do forces within a molecule.
+        # The pressure contains neither rotational kinetic energy nor forces within a molecule.
         whole = has_volume and not (particles and not _several_sites(model))
         self.molecules = WholeMolecules(model, evaluator.sites) if whole else None
         # Constant forces have a gradient but no Laplacian.
@@ -120,7 +120,7 @@ class SiteObserver:
         kinetic
             Kinetic energy [energy].
         scaled
-            Factor by which scaling has lowered the kinetic energy.
+            Factor by which scaling changes the kinetic energy.
         """
         found: dict[str, float] = {}
         if self.not_defined is None:

@@ -1,13 +1,13 @@
-"""Detect flexible bodies that rotate too fast for their modes.
+"""Detection of flexible bodies that rotate too fast for their modes.
 
-Rotation pulls a body outwards, and this tension straightens it: a real body is stiffer than at rest. Linear modes
-lack this stiffening (Kane, Ryan and Banerjee, J. Guid. Control Dyn. 10, 139, 1987) and keep only the softening term.
-About a steady angular velocity ω of the frame of handle 1, the modal coordinates follow
+Rotation pulls a body outwards, and this tension straightens it: a rotating body is stiffer than one at rest. Linear
+modes lack this stiffening (Kane, Ryan and Banerjee, J. Guid. Control Dyn. 10, 139, 1987) and contain only the softening
+term. If the frame of handle 1 rotates with a constant angular velocity ω, the modal coordinates follow
 
     M η'' + 2 B η' + (K − G) η = 0,    G_jk = Σ m (ω × Φ_j)·(ω × Φ_k),    B_jk = ω · Σ m Φ_k × Φ_j
 
-if that frame is held, and the linearised equations of motion of the whole body if it floats freely. Above some ω,
-near the first frequency √(K/M), a solution grows: the deformation then has no bound.
+if the motion of this frame is prescribed, and the linearised equations of motion of the whole body if it floats freely.
+Above some ω, near the first frequency √(K/M), a solution grows without bound.
 """
 
 import math
@@ -24,12 +24,13 @@ from articulon.model.modes import InertiaIntegrals, inertia_integrals
 from articulon.time_scales.contact_step_limit import with_unit
 
 NOTED = 0.3
-"""Fraction of the first frequency above which a rotation is noted; a tenth of the stiffness is missing there."""
+"""Fraction of the first frequency above which a rotation gets a note. At this rate, a tenth of the stiffness is
+missing."""
 GROWS = 1e-6
-"""Growth rate, relative to the first frequency, that exceeds rounding."""
+"""Growth rate, relative to the first frequency, above which growth is not a rounding error."""
 TUMBLES = 1.2, 0.05
-"""Bounds above which a deformation grows faster than a rigid body tumbles: a factor on the tumbling rate, plus a
-fraction of the first frequency."""
+"""Bound above which a deformation grows faster than a rigid body tumbles: the first number times the tumbling rate plus
+the second number times the first frequency."""
 FRAMES = 200
 """Largest number of a run's frames to examine."""
 
@@ -38,18 +39,18 @@ FULL = [0, 1, 2, 1, 3, 4, 2, 4, 5]
 
 @dataclass(frozen=True)
 class Spin:
-    """Angular velocity of a flexible body along a run."""
+    """Rotation of a flexible body during a run."""
 
     body: str
     """Name of the body."""
     largest: float
     """Largest angular velocity of the body [angle/time]."""
     across: float
-    """Largest component of an angular velocity that pulls nodes outwards [angle/time]."""
+    """Largest value of the component of the angular velocity that pulls nodes outwards [angle/time]."""
     first: float
     """First frequency of the modes [angle/time]."""
     grows: float | None
-    """Time at which unbounded growth of a deformation was first found [time], or None."""
+    """Time of the first frame at which a deformation grows without bound [time]; None if there is none."""
 
     @property
     def noted(self) -> bool:
@@ -107,7 +108,7 @@ def spins(model: Model, times: np.ndarray, q: np.ndarray, u: np.ndarray) -> list
 
 
 class _Spinning:
-    """Coefficients of a flexible body, with the masses at its nodes, for its motion about a steady rotation."""
+    """Coefficients of the motion of a flexible body, with masses at its nodes, about a steady rotation."""
 
     def __init__(self, model: Model, body: int) -> None:
         forest, shapes, link = model.forest, model.modes[body], int(model.link[body])
@@ -115,7 +116,7 @@ class _Spinning:
         whole = shapes._replace(masses=shapes.masses + carried)
         self.stiffness = shapes.stiffness
         self.integrals: InertiaIntegrals = inertia_integrals(whole)
-        # A floating body reacts freely; the frame of an attached one is taken as held.
+        # A floating body moves freely; for an attached body, the motion of its frame is assumed to be prescribed.
         self.floats = int(forest.parent[link]) < 0 and int(forest.kind[link]) in UNBOUND
         X = shapes.positions
         dyads = (carried[:, None] * X).T @ X
@@ -133,15 +134,15 @@ class _Spinning:
         self.arms, self.weights = X - middle, whole.masses
 
     def across(self, spin: np.ndarray) -> float:
-        """Component of an angular velocity (3,), body frame, that pulls nodes outwards [angle/time]: all of it across a
-        slender body, none along it."""
+        """Return the component of an angular velocity (3,) in the body frame that pulls nodes outwards [angle/time].
+        For a slender body, this is the component perpendicular to its axis."""
         square = float(self.weights @ (self.arms**2).sum(axis=1))
         pull = float(self.weights @ (np.cross(spin, self.arms) ** 2).sum(axis=1))
         return math.sqrt(pull / square) if square > 0.0 else 0.0
 
     def growth(self, spin: np.ndarray) -> float:
-        """Fastest growth rate of a deformation about a steady angular velocity (3,), body frame [1/time]; 0 if none
-        grows."""
+        """Return the largest growth rate of a deformation for a steady angular velocity (3,) in the body frame
+        [1/time]; 0 if no deformation grows."""
         if not np.isfinite(spin).all():
             return math.inf
         size = max(self.first, float(np.linalg.norm(spin)))
@@ -150,12 +151,13 @@ class _Spinning:
             return fastest if fastest > GROWS * size else 0.0
         bent = np.concatenate([spin, np.zeros(2 * self.stiffness.shape[0])])
         fastest, rigid = _fastest(_slope(self._floating, bent)), _fastest(_slope(self._rigid, spin))
-        # A rigid body also tumbles about the axis of its intermediate moment of inertia.
+        # Growth by tumbling is not counted: a rigid body also tumbles about the axis of its intermediate moment of
+        # inertia.
         limit = GROWS * size if rigid <= GROWS * size else TUMBLES[0] * rigid + TUMBLES[1] * self.first
         return fastest if fastest > limit else 0.0
 
     def _held(self, spin: np.ndarray) -> np.ndarray:
-        """Matrix of the rates of (η, η'), with the frame rotating steadily."""
+        """Return the matrix of the linear equations for (η, η') in a frame that rotates steadily."""
         n, i = self.stiffness.shape[0], self.integrals
         softening = np.einsum("a,jkab,b->jk", spin, i.N1.reshape(n, n, 3, 3), spin)
         gyration = np.einsum("a,jka->jk", spin, i.B1)
@@ -166,7 +168,7 @@ class _Spinning:
         return rates
 
     def _floating(self, x: np.ndarray) -> np.ndarray:
-        """Rates of x = (ω, η, η') for a body without external forces (Shabana, 5.5; docs/flexible.md)."""
+        """Return the rates of x = (ω, η, η') for a body without external forces (Shabana, 5.5; docs/flexible.md)."""
         n, i = self.stiffness.shape[0], self.integrals
         omega, eta, speed = x[:3], x[3 : 3 + n], x[3 + n :]
         A = self.inertia + np.einsum("jab,j->ab", i.A1[:, FULL].reshape(n, 3, 3), eta)
@@ -190,14 +192,14 @@ class _Spinning:
         return np.concatenate([found[:3], speed, found[6:]])
 
     def _rigid(self, omega: np.ndarray) -> np.ndarray:
-        """Rate of ω for the same body without its modes."""
+        """Return the rate of ω for the body without its modes, as a rigid body without external forces."""
         centre = self.moment / self.total
         about = self.inertia - self.total * (centre @ centre * np.eye(3) - np.outer(centre, centre))
         return np.linalg.solve(about, -np.cross(omega, about @ omega))
 
 
 def _slope(rates: Callable[[np.ndarray], np.ndarray], steady: np.ndarray) -> np.ndarray:
-    """Jacobian of rates at a state, by complex steps, which have no cancellation."""
+    """Return the Jacobian of rates at a state, by complex steps, which have no cancellation error."""
     columns = []
     for k in range(steady.size):
         x = steady.astype(complex)
@@ -217,7 +219,7 @@ def _cross(a: np.ndarray) -> np.ndarray:
 
 
 def _carried(model: Model, body: int) -> np.ndarray:
-    """Mass at each node of a flexible body, including everything attached to it [mass], shape (nodes,)."""
+    """Return the mass at each node of a flexible body, including bodies attached to the node [mass], shape (nodes,)."""
     forest, shapes = model.forest, model.modes[body]
     carried, own = np.zeros(shapes.masses.size), int(model.link[body])
     tables = forest.flexible

@@ -1,4 +1,4 @@
-"""Start of a run: the model's initial state or a minimised one, its speeds, and checks for overlaps."""
+"""Start of a run: the initial state of the model or a minimised one, initial speeds, and checks for overlaps."""
 
 import numpy as np
 
@@ -23,10 +23,12 @@ START_STREAM = 12
 
 
 def check_start(evaluator: Evaluator, state: State, step: float | None = None) -> None:
-    """Raise ModelError, naming two sites and how to separate them, if the site forces at a state cannot start a run:
-    not finite, a repulsion far beyond thermal energy, or one strong enough to throw one site past the other in the
-    first step. Also reject spheres that overlap too deeply, sites outside reflecting walls, and forces at another
-    temperature than that of the bath.
+    """Raise ModelError if a run cannot start from a state.
+
+    Site forces are rejected if they are not finite, if a repulsion is far beyond thermal energy, or if it would move
+    one site past the other in the first step; the message names the two sites and how to separate them. Spheres that
+    overlap too deeply, sites outside reflecting walls, and forces with a temperature other than that of the bath are
+    rejected too.
 
     Parameters
     ----------
@@ -53,7 +55,8 @@ def check_start(evaluator: Evaluator, state: State, step: float | None = None) -
 
 
 def bath_temperature(evaluator: Evaluator) -> float | None:
-    """Temperature of the thermostat or the Brownian forces at the start [temperature]; None without either."""
+    """Return the temperature of the thermostat or the Brownian forces at the start [temperature]; None without
+    either."""
     if evaluator.thermostat is not None:
         return float(evaluator.system.bath.temperatures[0])
     noise = brownian_of(evaluator.model)
@@ -61,7 +64,7 @@ def bath_temperature(evaluator: Evaluator) -> float | None:
 
 
 def thermal_start(evaluator: Evaluator, q: np.ndarray, seed: int, temperature: float | None) -> np.ndarray:
-    """Draw speeds (nu,) at a temperature, without total momentum if the thermostat removes it.
+    """Draw thermal speeds (nu,) at a temperature. Their total momentum is zero if the thermostat removes it.
 
     Raises
     ------
@@ -83,7 +86,7 @@ def thermal_start(evaluator: Evaluator, q: np.ndarray, seed: int, temperature: f
 
 
 def _check_baths(evaluator: Evaluator) -> None:
-    """Raise ModelError if a force does not fit the temperatures of the baths."""
+    """Raise ModelError if a force has a temperature that differs from that of the baths."""
     if evaluator.target_factor != 1.0:
         return
     noise = brownian_of(evaluator.model)
@@ -94,7 +97,7 @@ def _check_baths(evaluator: Evaluator) -> None:
 
 
 def _check_walls(model: Model, positions: np.ndarray) -> None:
-    """Raise ModelError if a site is outside reflecting walls, which could not reflect it."""
+    """Raise ModelError if a site is outside the reflecting walls that should confine it."""
     if model.box is None:
         return
     for axis, kind in enumerate(model.box.boundaries):
@@ -110,7 +113,8 @@ def _check_walls(model: Model, positions: np.ndarray) -> None:
 
 
 def _temperature(evaluator: Evaluator, state: State) -> float:
-    """Temperature of the thermostat, the Brownian forces or the initial speeds, whichever comes first [temperature]."""
+    """Return the temperature of the thermostat; without one, that of the Brownian forces; without these, that of the
+    initial speeds [temperature]."""
     model = evaluator.model
     bath = bath_temperature(evaluator)
     if bath is not None:

@@ -1,4 +1,4 @@
-"""Interface to steer a run between chunks of steps: pause it, inspect it, change its forces."""
+"""Interface for steering a run between chunks of steps: to pause it, inspect it, or change its forces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Steering(Protocol):
 
     @property
     def idle_seconds(self) -> float:
-        """Wall time for which steering has paused the run; it does not count as run time [s]."""
+        """Wall time for which steering has paused the run [s]; it is not part of the wall time of the run."""
         ...
 
     def between_chunks(self, recorder: Recorder, chunks: Chunks, interruption: Interruption) -> None:
@@ -32,5 +32,5 @@ class Steering(Protocol):
         chunks
             Number of steps of the next chunk, which may be changed.
         interruption
-            Whether the run is to stop; steering that waits must return then.
+            Tells whether the run is to stop. Steering that waits must then return.
         """

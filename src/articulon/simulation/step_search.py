@@ -1,4 +1,4 @@
-"""Search, by halving, for the longest accurate step of a case under an integrator of equal steps."""
+"""Search, by halving, for the longest accurate step of a case with an integrator that takes equal steps."""
 
 import math
 from typing import Any
@@ -19,19 +19,22 @@ from articulon.time_scales.noise_windows import frame_interval
 STEPS = 64
 """Number of steps in the first trial."""
 AFFORDABLE = 1e5
-"""Largest number of steps for which a whole run is tried."""
+"""Number of steps up to which the whole run is tried."""
 HALVINGS = 24
 RELAXATIONS = 128.0
 """First friction-implicit step to try, in units of the fastest relaxation time."""
 NOISY = 0.2
-"""Allowed relative change of the displacement with noise, where integrators are accurate in means, not in paths."""
+"""Allowed relative change of the displacement with noise, because integrators are then accurate in means rather than
+along single paths."""
 TURN = 0.2
 """Largest thermal rotation of the lightest body in a step [rad]."""
 
 
 def longest_step(case: Description, integrator: type, rule: str, tolerance: float = 5e-3) -> float | None:
-    """Return the longest step whose halving changes the displacement of the heaviest body by less than a tolerance,
-    over the first steps of the unscaled case and, where that is cheap and there is no noise, over the whole run.
+    """Return the longest step for which halving changes the displacement of the heaviest body by less than a tolerance.
+
+    The displacement is taken over the first steps of the unscaled case and, if this is cheap and there is no noise,
+    over the whole run.
 
     Parameters
     ----------
@@ -45,8 +48,8 @@ def longest_step(case: Description, integrator: type, rule: str, tolerance: floa
     Returns
     -------
     float | None
-        The step [time], the time between frames divided by a power of two; None if the integrator cannot run the case
-        or no step was found.
+        The step [time], which is the time between frames divided by a power of two; None if the integrator cannot run
+        the case or no step was found.
     """
     model, interval = case.build_model(), frame_interval(case)
     wanted = min(interval, _thermal_bound(model, rule))
@@ -58,7 +61,7 @@ def longest_step(case: Description, integrator: type, rule: str, tolerance: floa
         for _ in range(HALVINGS):
             search = _Trial(case, model, integrator, rule, step)
             if search.changes(STEPS * step) < (NOISY if noisy else tolerance):
-                # A good start may have a bad end: where it is cheap, try the whole run.
+                # A step that is accurate at the start may fail later, so the whole run is tried if it is cheap.
                 whole = float(case.run.duration)
                 if noisy or whole / step > AFFORDABLE or search.changes(whole) < tolerance:
                     return step
@@ -69,14 +72,15 @@ def longest_step(case: Description, integrator: type, rule: str, tolerance: floa
 
 
 class _Trial:
-    """The unscaled case with whole and half steps, without frames."""
+    """Trial of a step: runs of the unscaled case with whole and half steps, without frames."""
 
     def __init__(self, case: Description, model: Model, integrator: type, rule: str, step: float) -> None:
         self.case, self.model, self.integrator, self.rule, self.step = case, model, integrator, rule, step
 
     def changes(self, until: float) -> float:
-        """Relative change, on halving the step, of the displacement of the heaviest body of the slowest tree, or of the
-        time at which the case stops earlier; infinite if the state does not stay finite."""
+        """Return the relative change that halving the step causes in the displacement of the heaviest body of the
+        slowest tree, or in the time at which the stop condition ends the run. It is infinite if the state becomes
+        non-finite."""
         (coarse, time), (fine, sooner) = (self._end(parts, until) for parts in (1, 2))
         if coarse is None or fine is None:
             return math.inf
@@ -86,8 +90,8 @@ class _Trial:
         return float(np.linalg.norm(coarse - fine)) / size if size > 0.0 else 0.0
 
     def _end(self, parts: int, until: float) -> tuple[np.ndarray | None, float]:
-        """Displacement of the body [length] and time at the end. The noise of a whole step is the mean of its parts'
-        noise."""
+        """Return the displacement of the body [length] and the time at the end. The noise in a whole step is the mean
+        of the noise in its parts."""
         case, model = self.case, self.model
         evaluator = Evaluator(model, case.run.seed, 0.5 * self.step, 2 // parts)
         state = evaluator.initial_state()
@@ -107,7 +111,7 @@ class _Trial:
 
 
 def _thermal_bound(model: Model, rule: str) -> float:
-    """Step in which thermal motion rotates the lightest body by TURN [time]; infinity without noise."""
+    """Return the step in which thermal motion rotates the lightest body by TURN [time]; infinity without noise."""
     noise = brownian_of(model)
     thermal = 0.0 if noise is None else model.units.boltzmann * float(noise.temperature)
     inertia = least_inertia(model)

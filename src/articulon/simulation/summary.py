@@ -1,4 +1,4 @@
-"""`summary.json`: the figures of a run."""
+"""Content of `summary.json`: the results of a run."""
 
 import json
 import math
@@ -47,9 +47,12 @@ def summary(
     with_pairs: bool = False,
     pulled: bool = False,
 ) -> dict[str, Any]:
-    """Compute the figures of a run at a state. Those that need frames are there if ``run`` is given; ``with_pairs``
-    makes unscaled reference runs for the verdict. In a run that was ``pulled`` on, a spring without energy function has
-    done work."""
+    """Compute the summary of a run at a state.
+
+    Entries that need frames are included if ``run`` is given. With ``with_pairs``, unscaled reference runs are made for
+    the verdict. ``pulled`` tells whether a user has pulled on bodies; the spring that does this work has no energy
+    function.
+    """
     case, model = prepared.case, prepared.model
     steps, time = int(state.counters[STEPS]), float(state.time[0])
     figures: dict[str, Any] = {
@@ -128,7 +131,7 @@ def summary(
 
 
 def _polymers(model: Model, run: Frames) -> dict[str, Any] | None:
-    """Statistics of chains, without g(r), which takes longer than the rest."""
+    """Return the statistics of chains, without g(r), whose computation takes longer than all others."""
     given = chain_frames(model, run.observables["time"], run.q, run.observables.get("volume"))
     if given is None:
         return None
@@ -147,9 +150,12 @@ def _contacts(prepared: Prepared, state: State, observables: Mapping[str, np.nda
 
 
 def _adaptive(prepared: Prepared, state: State, observables: Mapping[str, np.ndarray]) -> dict[str, Any] | None:
-    """Figures of an adaptive run: active degrees of freedom, energy removed by transitions, chattering joints.
-    ``saved`` is the factor by which the steps are cheaper, as each costs in proportion to what is active; transitions
-    cost some steps on top."""
+    """Return the entries on an adaptive run: active degrees of freedom, energy removed by transitions, chattering
+    joints.
+
+    ``saved`` is the factor by which steps are cheaper, if the cost of a step is proportional to the number of active
+    degrees of freedom. Transitions cost some steps in addition.
+    """
     driver = prepared.adaptive
     if driver is None:
         return None
@@ -171,13 +177,14 @@ def _adaptive(prepared: Prepared, state: State, observables: Mapping[str, np.nda
 
 
 def _freedoms(prepared: Prepared, observables: Mapping[str, np.ndarray]) -> int:
-    """Degrees of freedom that share the kinetic energy; in a run that locks some, their mean."""
+    """Return the number of degrees of freedom that share the kinetic energy; for an adaptive run, its mean."""
     active = observables.get("active_freedoms")
     return prepared.evaluator.degrees_of_freedom if active is None else round(float(active.mean()))
 
 
 def _barostat(prepared: Prepared, state: State) -> dict[str, Any] | None:
-    """Figures of the barostat: its kind, and how many moves were tried and accepted; None without one."""
+    """Return the entries on the barostat: its kind, and how many moves were tried and accepted; None without a
+    barostat."""
     if prepared.case.barostat is None:
         return None
     tried, accepted = (int(number) for number in state.box.moves)
@@ -185,7 +192,7 @@ def _barostat(prepared: Prepared, state: State) -> dict[str, Any] | None:
 
 
 def _loops(model: Model, state: State) -> dict[str, Any] | None:
-    """Number of loop and drive constraints, and how well they are satisfied."""
+    """Return the number of loop and drive constraints, and how well they are satisfied."""
     if not model.loops.kind.size:
         return None
     return {
@@ -204,7 +211,7 @@ def write_summary(folder: Path, figures: Mapping[str, Any]) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Convert to values that JSON can hold; non-finite numbers become None."""
+    """Convert a value to types that JSON can represent; non-finite numbers become None."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

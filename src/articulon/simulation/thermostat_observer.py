@@ -15,7 +15,7 @@ EXCHANGING = ("thermostat", "thermostat_rate")
 
 
 class ThermostatObserver:
-    """Observe the thermostat in the frames of a run; without one there are no observables.
+    """Computes the observables of the thermostat in the frames of a run; without a thermostat there are none.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class ThermostatObserver:
         return names | ({"conserved_energy": "energy"} if self.conserves else {})
 
     def observables(self, state: State, kinetic: float, energies: np.ndarray) -> dict[str, float]:
-        """Return the observables at a state with this kinetic energy and these energies by channel (8,) [energy]."""
+        """Return the observables at a state with the given kinetic energy and energies by channel (8,) [energy]."""
         names = self.dimensions
         if not names:
             return {}
@@ -61,13 +61,16 @@ class ThermostatObserver:
         return found
 
     def target(self, time: float) -> float:
-        """Target temperature without a scaling policy's factor [temperature]."""
+        """Return the target temperature without the factor of a scaling policy [temperature]."""
         values = self.bath.temperatures / self.evaluator.target_factor
         return aimed_at(self.bath.times, values, bool(self.bath.choice[LINEAR]), time)
 
     def reservoir(self, state: State) -> float:
-        """Energy that the speeds have given to the thermostat [energy]: from its own variables if it has some, so that
-        they are checked against the motion, else from its work."""
+        """Return the energy that the thermostat has taken from the motion [energy].
+
+        It is computed from the variables of the thermostat if it has any, so that these are checked against the motion,
+        and otherwise from the work of the thermostat.
+        """
         if not state.bath.size:
             return -float(state.work[THERMOSTAT])
         stored = 0.5 * float(self.bath.masses @ state.bath[:-1] ** 2) + float(state.bath[-1])

@@ -1,4 +1,4 @@
-"""The threshold α of the published adaptive rule, found by a short unscaled run.
+"""Search for the threshold α of the published adaptive rule by a short unscaled run.
 
 Guy (2018, 5.2) identifies α "with respect to the magnitudes of the other forces as measured in short-time unscaled
 cases" and gives no details. Here, the case is run unscaled from its initial state, with its own integrator, noise and
@@ -39,7 +39,7 @@ class Threshold:
     value: float
     """α [length/time]."""
     channel: str
-    """The channel other than the potential with the largest mean Σ|F|."""
+    """Channel with the largest mean Σ|F|, apart from the potential."""
     mean_force: float
     """Mean Σ|F| of that channel [force]."""
     duration: float
@@ -70,7 +70,7 @@ class Threshold:
 
     @staticmethod
     def of_row(row: np.ndarray) -> "Threshold | None":
-        """Read the threshold from a checkpoint's row; None from an empty one."""
+        """Read the threshold from a row of a checkpoint; None if the row is empty."""
         if not row.size:
             return None
         value, channel, force, duration = row.tolist()
@@ -80,13 +80,15 @@ class Threshold:
 def find_threshold(
     case: Timed, model: Model, damping: float, start: tuple[np.ndarray, np.ndarray] | None = None
 ) -> Threshold:
-    """Run a case unscaled for a short time and find the threshold; ``damping`` is the core's β [mass/time]. The run
-    starts at the coordinates and speeds of ``start``, by default those of the model.
+    """Run a case unscaled for a short time, and find the threshold from its forces.
+
+    ``damping`` is the drag coefficient β of the core [mass/time]. The run starts at the coordinates and speeds
+    ``start``, by default those of the model.
 
     Raises
     ------
     CaseError
-        If that run diverges, or only the potential acts in it.
+        If the unscaled run diverges, or if only the potential acts in it.
     """
     integrator, relaxation, average = case.integrator, fastest_relaxation(model), 1
     brownian = brownian_of(model)

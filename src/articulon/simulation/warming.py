@@ -7,7 +7,7 @@ from articulon.simulation.run_request import Description
 
 
 def warm(case: Description) -> float:
-    """Compile the kernels that the first steps and frames of a case need and the cache lacks; return the time taken
+    """Compile the kernels for the first steps and frames of a case that are not in the cache; return the time taken
     [s].
 
     Raises

@@ -1,1 +1,1 @@
-"""Files of a run: trajectory, checkpoint, topology, and writing that loses nothing when a process is killed."""
+"""Files of a run: trajectory, checkpoint and topology, written such that nothing is lost if a process is killed."""

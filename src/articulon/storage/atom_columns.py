@@ -27,7 +27,7 @@ class AtomColumns:
     names: tuple[str, ...]
     """Name of each atom, such as ``CA``."""
     species: np.ndarray
-    """Atomic number of each atom, 0 for anything that is not an element, shape (n,)."""
+    """Atomic number of each atom, shape (n,); 0 for an atom that is not a chemical element."""
     masses: np.ndarray
     """Masses [mass unit of the case], shape (n,)."""
     residue_names: tuple[str, ...]
@@ -39,7 +39,7 @@ class AtomColumns:
     charges: np.ndarray | None = None
     """Charges [e], shape (n,); None if the model has none."""
     every: int = 1
-    """Atoms are stored in each frame whose number is a multiple of this."""
+    """Interval of the frames with atoms: atoms are stored in each frame whose number is a multiple of ``every``."""
 
     def __len__(self) -> int:
         return self.atom.size
@@ -60,12 +60,12 @@ class AtomColumns:
     __hash__ = None  # type: ignore[assignment]
 
     def rows(self, frames: int) -> int:
-        """Number of the first frames that hold atoms."""
+        """Return how many of the first ``frames`` frames contain atoms."""
         return -(-frames // self.every)
 
 
 def atom_columns(model: Model, some: np.ndarray, every: int = 1) -> AtomColumns:
-    """Return the columns of some atoms of a model, by their indices in ascending order."""
+    """Return the columns of the atoms of a model with the given indices, which must be in ascending order."""
     atoms = model.atoms
     assert atoms is not None
     residue, charges = atoms.residue[some].tolist(), model.sites.charge[atoms.site[some]]

@@ -1,4 +1,4 @@
-"""Write `topology.pdb` of a molecular model: its atoms, for viewers and MDAnalysis to open with the trajectory.
+"""Writer of `topology.pdb` for a molecular model: its atoms, which viewers and MDAnalysis open with the trajectory.
 
 Names, residues, chains and elements are those of the structure. PDB has fixed columns, so
 
@@ -24,7 +24,7 @@ from articulon.storage.atomic_writing import write_text
 from articulon.storage.topology import ANGSTROM, LARGEST_DECIMAL, RESIDUES, ascii_text, fitted, hybrid36
 
 STANDARD = ("amino-acid", "cap", "nucleotide")
-"""Kinds of residues whose atoms go into ATOM records."""
+"""Kinds of residues whose atoms are written as ATOM records."""
 
 
 def write_atom_topology(path: Path, model: Model, some: np.ndarray, positions: np.ndarray, title: str = "") -> None:
@@ -85,7 +85,7 @@ def atom_records(model: Model, some: np.ndarray, positions: np.ndarray, title: s
 
 
 def _name(name: str, element: str) -> str:
-    """Return the four columns of a name; an element of one letter stands in the second column."""
+    """Return the four columns of an atom name. An element of one letter is in the second column."""
     return (
         f"{name[:4]:<4s}"
         if len(name) > 3 or (len(element) > 1 and name.upper().startswith(element))
@@ -105,8 +105,8 @@ def _crystal(box: Box) -> str:
 
 
 def bonds_to_write(atoms: Atoms) -> np.ndarray:
-    """Whether each bond is in no template: bonds of ligands, and between sulfur atoms of two residues, shape
-    (bonds,)."""
+    """Return whether each bond must be written because no template contains it, shape (bonds,): bonds of ligands, and
+    bonds between sulfur atoms of two residues."""
     ligand = np.array([kind == "ligand" for kind in atoms.residue_kinds], dtype=bool)[atoms.residue]
     sulfur = np.array([name == "SG" for name in atoms.names], dtype=bool)
     first, second = atoms.bonds.T

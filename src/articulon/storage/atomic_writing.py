@@ -1,11 +1,11 @@
-"""Write files such that, at any time and after any kill, a name refers to a complete file.
+"""Atomic writing of files: at any time, and after any kill, a name refers to a complete file.
 
 A file is written under a temporary name in the same folder, synced to the disk and renamed; POSIX makes the rename
-atomic. Whoever opens the final name sees the old content or the new content, never a part.
+atomic. A process that opens the final name therefore sees either the old or the new content, and never a part of it.
 
-The temporary file is created exclusively, under an unpredictable name, and no link is followed: whatever the folder
-contains, nothing outside of it is overwritten. A final name that is a link is replaced like any other file; its target
-stays unchanged.
+The temporary file is created exclusively, under an unpredictable name, and no link is followed. Therefore no file
+outside the folder can be overwritten. A final name that is a link is replaced like any other file; its target stays
+unchanged.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ def write_text(path: Path, text: str, *, new: bool = False) -> None:
 
 
 def link_aside(path: Path, other: Path) -> Path:
-    """Give `other` a second, unpredictable name in the folder of `path`; raise OSError if that is impossible."""
+    """Give the file `other` a second, unpredictable name in the folder of `path`; raise OSError if this is
+    impossible."""
     _remove_leftovers(path)
     spare = _aside(path)
     os.link(other, spare)
@@ -92,7 +93,7 @@ def link_aside(path: Path, other: Path) -> Path:
 
 
 def sync(path: Path) -> None:
-    """Force a folder's directory entries to the disk."""
+    """Write the directory entries of a folder to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -105,7 +106,7 @@ def sync(path: Path) -> None:
 
 
 def discard(path: Path) -> None:
-    """Remove a file if possible; for use while another error is handled, which must not be hidden."""
+    """Remove a file if possible, without raising an error. It is used while another error is handled."""
     with suppress(OSError):
         path.unlink(missing_ok=True)
 
@@ -124,7 +125,7 @@ def write_failure(path: Path, failure: OSError | ValueError) -> str:
 
 
 def _put(temporary: Path, path: Path, new: bool) -> None:
-    """Give a file its final name; raise FileExistsError if it must be new and is not."""
+    """Give a file its final name; raise FileExistsError if the name exists already although it must be new."""
     if not new:
         os.replace(temporary, path)
         return
@@ -147,7 +148,7 @@ def _aside(path: Path) -> Path:
 
 
 def _new_file(path: Path) -> IO[bytes]:
-    """Return a new file beside `path`, locked while it is open, which distinguishes it from leftovers of a kill."""
+    """Return a new file beside `path`. It is locked while it is open; files left by a killed process are not locked."""
     for _ in range(_ATTEMPTS):
         with suppress(FileExistsError):
             stream = open(_aside(path), "x+b", opener=lambda name, _: os.open(name, _NEW, 0o666))  # noqa: SIM115
@@ -160,7 +161,7 @@ def _new_file(path: Path) -> IO[bytes]:
 
 
 def _is_at(path: Path, descriptor: int) -> bool:
-    """Whether an open file still has a name."""
+    """Return whether an open file still has its name."""
     try:
         return os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(descriptor))
     except FileNotFoundError:
@@ -168,7 +169,8 @@ def _is_at(path: Path, descriptor: int) -> bool:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Remove what killed writers of `path` have left beside it; a file that is being written is locked and stays."""
+    """Remove files that killed writers of `path` have left beside it. A file that is being written is locked, and is
+    not removed."""
     pattern = re.compile(re.escape(path.name) + r"\.[0-9a-f]{8}" + re.escape(TEMPORARY_SUFFIX))
     try:
         names = os.listdir(path.parent)

@@ -1,15 +1,16 @@
-"""Checkpoints: the whole State as named arrays, in a file whose damage is always detected.
+"""Checkpoints: the complete state of a run as named arrays, in a file in which damage is always detected.
 
-A run's folder holds two generations, `checkpoint.npz` and `checkpoint_prev.npz`. Each contains a digest of its content,
-so that any damage is detected, and the version of articulon that wrote it, since another version may continue with
-other bits. At any time at least one complete checkpoint has one of the two names:
+The folder of a run holds two generations, `checkpoint.npz` and `checkpoint_prev.npz`. Each contains a digest of its
+content, so that any damage is detected. It also contains the version of articulon that wrote it, because results of
+another version may not be bitwise the same. At any time at least one complete checkpoint has one of the two names:
 
 1. the new checkpoint is written to a temporary file and synced to the disk, while both names stay unchanged;
 2. `checkpoint_prev.npz` becomes a second name of the newest checkpoint, by an atomic rename;
 3. `checkpoint.npz` becomes the new one, by an atomic rename.
 
-A kill before 2 leaves both old ones, between 2 and 3 the newest old one under both names, after 3 the new one and its
-predecessor. A damaged `checkpoint.npz` never replaces a good `checkpoint_prev.npz`.
+A kill before step 2 leaves both old checkpoints. A kill between 2 and 3 leaves the newest old checkpoint under both
+names. After 3, there are the new checkpoint and its predecessor. A damaged `checkpoint.npz` never replaces a good
+`checkpoint_prev.npz`.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def write_checkpoint(folder: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Make `arrays` the newest checkpoint of `folder` and keep the previous one.
 
     Equal arrays (names, types, shapes and values, in any order of the names) give equal bytes. The existing checkpoint
-    is read once, to make sure that it is worth keeping.
+    is read once, to check that it is not damaged before it replaces the previous one.
 
     Parameters
     ----------
@@ -81,10 +82,10 @@ class Checkpoint:
     archive: Archive
     """Archive of the arrays."""
     note: str | None = None
-    """Message for the user if it is not the newest one."""
+    """Message for the user if this is not the newest checkpoint."""
 
     prefix: str = ""
-    """Prefix of the names of the arrays that are accessed; it is left out of the names."""
+    """Prefix of the names of the arrays that can be accessed; their names are used without the prefix."""
 
     @property
     def entries(self) -> dict[str, Entry]:
@@ -96,7 +97,7 @@ class Checkpoint:
         }
 
     def part(self, prefix: str) -> Checkpoint:
-        """Return the arrays with a prefix, under the rest of their names, as the checkpoint of one of several runs."""
+        """Return the checkpoint of one of several runs: the arrays with a prefix, named without it."""
         return replace(self, prefix=self.prefix + prefix)
 
     def __enter__(self) -> Checkpoint:
@@ -106,7 +107,7 @@ class Checkpoint:
         self.archive.close()
 
     def array(self, name: str) -> np.ndarray:
-        """Return an array; raise CheckpointError if there is none of this name, or if it can no longer be read."""
+        """Return an array by its name; raise CheckpointError if it does not exist or can no longer be read."""
         if name not in self.entries:
             raise CheckpointError(f"{self.path} holds no array '{name}', so no run can continue from it")
         try:
@@ -116,14 +117,16 @@ class Checkpoint:
 
 
 def open_checkpoint(folder: Path) -> Checkpoint:
-    """Return the newest complete checkpoint of `folder`, or the previous one, with a note, if `checkpoint.npz` is
-    missing or damaged. Its content has been compared with its digest; its arrays are not in memory yet.
+    """Open the newest complete checkpoint of `folder`.
+
+    This is the previous checkpoint, with a note, if `checkpoint.npz` is missing or damaged. The content has been
+    compared with its digest, but the arrays are not yet in memory.
 
     Raises
     ------
     CheckpointError
-        If neither file can be read: the message names both, the reasons and the remedy. If another version of articulon
-        wrote the checkpoint.
+        If neither file can be read (the message names both, the reasons and the remedy), or if another version of
+        articulon wrote the checkpoint.
     """
     folder = Path(folder)
     try:
@@ -178,7 +181,7 @@ def _digest(arrays: Iterable[tuple[str, np.dtype, tuple[int, ...], Iterable[byte
     """Compute the SHA-256 of names, types, shapes and bytes."""
     digest = hashlib.sha256()
     for name, dtype, shape, blocks in arrays:
-        # repr quotes the name, so different contents never give the same text.
+        # repr puts the name in quotes, so that different contents never give the same text.
         digest.update(repr((name, np.lib.format.dtype_to_descr(dtype), shape)).encode())
         for block in blocks:
             digest.update(block)
@@ -197,8 +200,8 @@ def _write_archive(stream: IO[bytes], content: Mapping[str, np.ndarray]) -> None
 
 
 def _opened(path: Path) -> Checkpoint:
-    """Return a checkpoint whose content matches its digest; raise UnreadableError for any other, and CheckpointError
-    for one of another version."""
+    """Open a checkpoint and verify its digest; raise UnreadableError if the content does not match it, and
+    CheckpointError if another version wrote the checkpoint."""
     archive = Archive(path, packed=False)
     try:
         found = _compared(archive)
@@ -215,7 +218,8 @@ def _opened(path: Path) -> Checkpoint:
 
 
 def _compared(archive: Archive) -> str:
-    """Return the writer of a checkpoint whose content matches its digest; raise UnreadableError for any other."""
+    """Verify the digest of a checkpoint, and return the version that wrote it; raise UnreadableError if the content
+    does not match."""
     if _DIGEST not in archive.entries:
         raise UnreadableError("is damaged or not a checkpoint (it has no digest)")
     content = sorted((n, e) for n, e in archive.entries.items() if n != _DIGEST)
@@ -240,7 +244,7 @@ def _is_whole(path: Path) -> bool:
 def _keep(newest: Path, previous: Path) -> None:
     """Make `previous` a name of the file `newest`, while `newest` keeps its name."""
     if previous.exists() and os.path.samefile(newest, previous):
-        return  # a kill came between the two renames of the last write
+        return  # the last write was killed between its two renames
     try:
         spare = link_aside(previous, newest)
     except OSError as failure:

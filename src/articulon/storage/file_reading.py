@@ -1,4 +1,4 @@
-"""Read JSON files of a run."""
+"""Reading of the JSON files of a run."""
 
 import json
 from collections.abc import Mapping
@@ -8,11 +8,11 @@ from typing import Any
 from articulon.errors import ArticulonError
 
 SUMMARY = "summary.json"
-"""File of a run's figures."""
+"""File with the summary of a run."""
 
 
 def read_summary(folder: Path) -> dict[str, Any]:
-    """Read the summary of a run; raise ArticulonError if there is none that can be read."""
+    """Read the summary of a run; raise ArticulonError if it is missing or cannot be read."""
     file, again = folder / SUMMARY, "resume=True writes it again"
     if file.exists() and not file.is_file():
         raise ArticulonError(f"{file}: is not a file; remove it, and {again}")
@@ -32,7 +32,7 @@ def read_record(
     file
         The file.
     kinds
-        Allowed types of each key's value.
+        Allowed types of the value of each key.
     unreadable, damaged
         End of the message on a file that cannot be read, and advice on a damaged one.
 

@@ -1,7 +1,7 @@
-"""Claims on folders: a run claims its folder before anything else, and holds it until it ends.
+"""Claims on folders: before it does anything else, a run claims its folder, and it holds the folder until it ends.
 
-The claim is a lock (flock) on a file in the folder; a killed run leaves no lock behind. If two runs start at once in a
-new folder, the lock decides in one step which of them gets it.
+The claim is a lock (flock) on a file in the folder; a killed run leaves no lock behind. If two runs start at the same
+time in a new folder, the lock decides atomically which of them gets it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _claims: set[int] = set()
 
 @contextmanager
 def claimed(folder: Path, say: Callable[[str], None], what: str = "run") -> Iterator[None]:
-    """Hold a folder for this run only, creating it if missing.
+    """Context that holds a folder for this run only; the folder is created if it is missing.
 
     Folders that were created for a run that did not begin are removed again.
 
@@ -36,7 +36,7 @@ def claimed(folder: Path, say: Callable[[str], None], what: str = "run") -> Iter
     folder
         The folder.
     say
-        Called with a message if the file system has no locks, so that other runs are not kept out.
+        Function that is called with a message if the file system has no locks, and other runs cannot be excluded.
     what
         Kind of holder for messages: ``"run"`` or ``"sweep"``.
 
@@ -65,8 +65,8 @@ def claimed(folder: Path, say: Callable[[str], None], what: str = "run") -> Iter
 
 
 def _lock(folder: Path, made: list[Path], what: str) -> int | None:
-    """Return an open file of the folder with a lock on it, or None without file locks; adds created folders to
-    ``made``."""
+    """Lock a file in the folder and return it open, or None if the file system has no locks; created folders are added
+    to ``made``."""
     file = folder / LOCK
     for _ in range(_ATTEMPTS):
         _make(folder, made)
@@ -92,7 +92,7 @@ def _lock(folder: Path, made: list[Path], what: str) -> int | None:
             # A run that has just ended may have removed the file between its opening and its locking.
             if os.path.samestat(os.stat(file, follow_symlinks=False), os.fstat(descriptor)):
                 os.ftruncate(descriptor, 0)
-                with suppress(OSError):  # a full disk; the text is only for people
+                with suppress(OSError):  # the disk may be full; the text is only for human readers
                     os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
                 _claims.add(descriptor)
                 return descriptor
@@ -101,7 +101,7 @@ def _lock(folder: Path, made: list[Path], what: str) -> int | None:
 
 
 def _make(folder: Path, made: list[Path]) -> None:
-    if folder.is_dir():  # this rejects a name that is too long before anything is created
+    if folder.is_dir():  # raises an error for a name that is too long before anything is created
         return
     for place in (*reversed(folder.parents), folder):
         if not place.exists():
@@ -131,8 +131,8 @@ def _refusal(folder: Path, failure: OSError | ValueError) -> str:
 
 
 def _release_all() -> None:
-    """Release the folder in a process that was forked from a run, such as one that compiles kernels: it must not hold
-    the folder when the run is killed."""
+    """Release the folder in a process that was forked from a run, such as one that compiles kernels. Otherwise this
+    process would still hold the folder after the run is killed."""
     for descriptor in _claims:
         with suppress(OSError):
             os.close(descriptor)

@@ -13,8 +13,8 @@ MEMORY = 64 * 2**20
 
 
 class FrameBuffer:
-    """Frames that are not yet in the trajectory: in memory up to a limit, beyond it in an unnamed file of the same
-    folder."""
+    """Frames that are not yet in the trajectory. They are in memory up to a limit, and further ones in an unnamed file
+    in the same folder."""
 
     def __init__(self, record: np.dtype, folder: Path) -> None:
         self.record = record
@@ -32,7 +32,7 @@ class FrameBuffer:
             self._spill()
 
     def read(self, start: int, count: int) -> np.ndarray:
-        """Return a number of records, beginning at one."""
+        """Return ``count`` records, beginning with the record ``start``."""
         size, parts = self.record.itemsize, []
         spilled = min(count, max(0, self._spilled - start))
         if spilled and self._overflow is not None:
@@ -60,7 +60,7 @@ class FrameBuffer:
         self._memory.clear()
 
     def columns(self, start: int, count: int) -> dict[str, np.ndarray]:
-        """Return the fields of a number of records, beginning at one."""
+        """Return the fields of ``count`` records, beginning with the record ``start``."""
         block = self.read(start, count)
-        # Copy the columns: one that waits for a full chunk would keep all the others in memory.
+        # The columns are copied, because a view of one column would keep all others in memory.
         return {name: np.array(block[name]) for name in self.record.names or ()}

@@ -93,9 +93,9 @@ class TrajectoryLayout:
     time_unit: str | None = None
     """Unit of the times in the file, "ns" or "ps" for MDAnalysis; None in reduced units."""
     length_factor: float = 1.0
-    """Factor from lengths of the case to lengths in the file."""
+    """Factor that converts lengths of the case to lengths in the file."""
     time_factor: float = 1.0
-    """Factor from times of the case to times in the file."""
+    """Factor that converts times of the case to times in the file."""
     box_edges: np.ndarray | None = None
     """Edge vectors of the periodic box as rows [length unit of the case], shape (3, 3); None if space is open."""
     sphere_bodies: np.ndarray | None = None
@@ -109,7 +109,7 @@ class TrajectoryLayout:
     boundaries: tuple[str, str, str] = ("periodic", "periodic", "periodic")
     """Boundary of the box along each edge, "periodic" or "none", if there is a box."""
     author: str = "unknown"
-    """Name of the user who ran it."""
+    """Name of the user who ran the case."""
     creator: str = "articulon"
     """The program that wrote the file."""
     creator_version: str = ""
@@ -138,8 +138,8 @@ class TrajectoryLayout:
                 raise ValueError(f"'{name}' cannot be the name of an observable in an HDF5 file")
 
     def difference(self, other: TrajectoryLayout) -> str | None:
-        """Return the name of the first field that differs, except the program's version; None if frames of both can
-        mix."""
+        """Return the name of the first field that differs, apart from the version of the program; None if frames of
+        both layouts may be in one file."""
         for entry in fields(self):
             mine, theirs = getattr(self, entry.name), getattr(other, entry.name)
             if entry.name in ("author", "creator", "creator_version"):

@@ -1,8 +1,8 @@
-"""Read `trajectory.h5`, which may be damaged or malicious.
+"""Reading of `trajectory.h5`, which may be damaged or malicious.
 
 Only the contents of the file itself are read: links to other files and places, externally stored values, and virtual
-datasets are rejected. So is a file that would unpack to far more than its size. Every error of h5py becomes an error
-that names the file.
+datasets are rejected. A file that would unpack to far more than its size is rejected too. Every error of h5py is
+converted to an error that names the file.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def read_layout(file: TrajectoryFile) -> TrajectoryLayout:
     Raises
     ------
     ArticulonError
-        If the file is not an H5MD file, not one of ours, or damaged.
+        If the file is not an H5MD file, was not written by articulon, or is damaged.
     """
     path = file.path
     try:

@@ -1,4 +1,4 @@
-"""Write `trajectory.h5` in a canonical way, with a checksum for every chunk; see `h5md_layout` for the contents."""
+"""Canonical writing of `trajectory.h5`, with a checksum for every chunk; see `h5md_layout` for the contents."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from articulon.storage.h5md_layout import (
     observable_path,
 )
 
-# One file format, whatever the version of the HDF5 library: the first one with checksums on all metadata of chunks,
-# which every HDF5 since 2016 can read.
+# The file format does not depend on the version of the HDF5 library. It is the first format with checksums on all
+# metadata of chunks, and every HDF5 since 2016 can read it.
 _FORMAT = ("v110", "v110")
 
 CHUNK = 2**18
@@ -34,7 +34,7 @@ _METADATA = 4096  # largest size of a dataset or group without its chunks [bytes
 
 
 def room(layout: TrajectoryLayout, frames: int) -> int:
-    """Return the largest size of a file with this many frames on the disk [bytes]."""
+    """Return the largest size on the disk of a file with a number of frames [bytes]."""
     columns = all_columns(layout)
     total = _METADATA * (32 + len(columns))
     spheres = 0 if layout.sphere_radii is None else 40 * layout.sphere_radii.size
@@ -54,7 +54,7 @@ def room(layout: TrajectoryLayout, frames: int) -> int:
 
 
 class FrameSink:
-    """Writes a new file from frames in order, exactly as many as it was made for.
+    """Writes a new file from frames in order. Exactly the announced number of frames must be added.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class FrameSink:
 
     def __exit__(self, kind: type | None, *exception: object) -> None:
         if kind is not None:
-            with suppress(Exception):  # it must not hide the failure
+            with suppress(Exception):  # an error here must not hide the first failure
                 self._file.close()
             return
         if self._taken != self._frames:
@@ -142,8 +142,8 @@ def _as_os_errors() -> Iterator[None]:
 
 
 def _chunk(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
-    """Return the shape of the chunks of a dataset without zero dimensions: equal numbers of whole rows, so that the
-    last chunk is nearly full, or equal parts of a row if it is long."""
+    """Return the shape of the chunks of a dataset without zero dimensions. Chunks have equal numbers of whole rows, so
+    that the last chunk is nearly full; a long row is divided into equal parts."""
     row = math.prod(shape[1:]) * dtype.itemsize
     if row <= CHUNK or len(shape) == 1:
         return (_equal_part(shape[0], max(1, CHUNK // row)), *shape[1:])
@@ -151,7 +151,7 @@ def _chunk(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
 
 
 def _equal_part(whole: int, most: int) -> int:
-    """Return the size of the fewest equal parts of at most the given size."""
+    """Divide ``whole`` into as few equal parts as possible of at most the size ``most``; return the size of a part."""
     parts = -(-whole // most)
     return -(-whole // parts)
 
@@ -265,7 +265,8 @@ def _label(dataset: h5py.Dataset, unit: str | None) -> None:
 
 
 def _fixed_strings(strings: tuple[str, ...]) -> np.ndarray:
-    """Return UTF-8 strings of fixed length: the file then needs no heap, and its bytes depend only on the strings."""
+    """Return UTF-8 strings of fixed length. With them, the file needs no heap, and its bytes depend only on the
+    strings."""
     encoded = [string.encode() for string in strings]
     length = max((len(string) for string in encoded), default=0)
     return np.array(encoded, dtype=h5py.string_dtype("utf-8", max(length, 1)))

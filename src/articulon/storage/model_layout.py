@@ -1,4 +1,4 @@
-"""Describe a model for the files of a run: names, units, topology."""
+"""Description of a model for the files of a run: names, units, topology."""
 
 import os
 from decimal import Decimal
@@ -20,10 +20,11 @@ from articulon.units import UnitSystem
 
 
 def file_units(units: UnitSystem) -> tuple[tuple[str, float] | None, tuple[str, float] | None]:
-    """Return the units of length and time in the trajectory, each with the factor from the case's unit.
+    """Return the units of length and time in the trajectory, each with the factor that converts from the unit of the
+    case.
 
-    They are nanometres and nanoseconds, which MDAnalysis knows, for systems at or below the micrometre; None in reduced
-    units.
+    For unit systems at or below the micrometre they are nanometres and nanoseconds, which MDAnalysis knows. They are
+    None in reduced units.
     """
     if units.length is None or units.time is None:
         return None, None
@@ -35,7 +36,7 @@ def file_units(units: UnitSystem) -> tuple[tuple[str, float] | None, tuple[str, 
 
 
 def label(units: UnitSystem, dimension: str) -> str:
-    """Return the label of a dimension's unit, empty if it has none."""
+    """Return the label of the unit of a dimension; empty if it has no unit."""
     if not dimension or dimension == "dimensionless" or (units.mass is None and dimension != "angle"):
         return ""
     return units.label(dimension)
@@ -92,7 +93,7 @@ def write_model_topology(path: Path, model: Model, title: str, atoms: AtomColumn
     length, _ = file_units(model.units)
     unit, factor = (None, 1.0) if length is None else length
     positions, _ = body_poses(model, model.q0)
-    # Bodies welded to the ground belong to no tree; they are shown as an additional one.
+    # Bodies welded to the ground belong to no tree; they are shown as an additional tree.
     trees = np.append(model.tree_of_link, model.trees)[model.link]
     bonds = [(int(parent), body) for body, parent in enumerate(model.parents) if parent >= 0]
     radii = None

@@ -1,7 +1,7 @@
-"""Seals of files: a digest of all bytes, in front of them, so that every change is detected.
+"""Seals of files: a digest of all bytes at the beginning of the file, by which every change is detected.
 
-HDF5 reserves the first bytes of a file, the user block, for its writer. They hold a line for people and the SHA-256 of
-everything that follows.
+HDF5 allows a program to use the first bytes of a file, the user block. Here they contain a line of text for human
+readers and the SHA-256 of all following bytes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 SIZE = 512
-"""Size of the block in front [bytes]; HDF5 allows powers of two of at least this."""
+"""Size of the block at the beginning [bytes]. HDF5 allows powers of two of at least this size."""
 _BLOCK = 2**20
 
 
@@ -25,7 +25,7 @@ def write_seal(stream: IO[bytes]) -> None:
 
 
 def check_seal(path: Path) -> bool:
-    """Whether a file is sealed. A file that has been verified is not verified again until it changes.
+    """Return whether a file is sealed, and verify the seal. A verified file is not verified again until it changes.
 
     Raises
     ------

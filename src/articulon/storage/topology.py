@@ -1,4 +1,4 @@
-"""Write `topology.pdb`, the bodies of a model as a PDB file, so that molecular viewers can open the trajectory.
+"""Writer of `topology.pdb`, the bodies of a model as a PDB file, with which molecular viewers can open the trajectory.
 
 An atom represents a body, a residue represents a tree, and CONECT records join every body to its parent. PDB has fixed
 columns. Models that do not fit them are treated as follows:
@@ -28,7 +28,7 @@ from articulon.storage.atomic_writing import write_text
 
 ANGSTROM = {"pm": 0.01, "angstrom": 1.0, "Angstrom": 1.0, "nm": 10.0}
 """Length of each unit in ångström."""
-_LOWEST, _HIGHEST = -999.999, 9999.999  # what eight columns with three decimals hold
+_LOWEST, _HIGHEST = -999.999, 9999.999  # range of numbers in eight columns with three decimals
 LARGEST_DECIMAL = 99_999
 """Largest decimal serial number in five columns."""
 RESIDUES = 10_000
@@ -132,7 +132,8 @@ def hybrid36(value: int, width: int) -> str:
 
 
 def fitted(positions: np.ndarray, length_unit: str | None) -> tuple[np.ndarray, str, float]:
-    """Return coordinates that fit the columns, a description of the change ("" if none), and the unit in ångström."""
+    """Return coordinates that fit into the columns, a description of the change ("" if there is none), and the unit of
+    the coordinates in ångström."""
     known = length_unit in ANGSTROM
     scale = 1.0 if length_unit is None else ANGSTROM.get(length_unit, 1.0)
     drawn = positions * scale
@@ -179,7 +180,8 @@ def _records(
                 yield f"REMARK 250 ATOM {serial:5d} {shortened:4s} IS {ascii_text(name)}"
     factors = [0.0] * n if radii is None else np.minimum(radii, 999.99).tolist()
     for index, (name, tree, (x, y, z), factor) in enumerate(zip(short, trees, drawn.tolist(), factors, strict=True)):
-        # Leave the element empty: a viewer must not take the body "core" for carbon, and draws it as an unknown atom.
+        # The element is left empty, so that a viewer draws an unknown atom and does not take the body "core" for
+        # carbon.
         yield (
             f"HETATM{hybrid36(index + 1, 5)} {name:<4s} BOD A{(tree + 1) % RESIDUES:4d}    "
             f"{x:8.3f}{y:8.3f}{z:8.3f}{1.0:6.2f}{factor:6.2f}          {'':2s}"
@@ -197,5 +199,5 @@ def _records(
 
 
 def ascii_text(text: str) -> str:
-    """Return text that a PDB file can hold: one line, with other characters escaped."""
+    """Return text in the form that a PDB file allows: one line of ASCII, with other characters escaped."""
     return " ".join(text.split()).encode("ascii", "backslashreplace").decode()

@@ -1,11 +1,11 @@
 """The trajectory of a run, `trajectory.h5`: an H5MD 1.1 file that can be opened at any time, even after a kill.
 
 The file is never changed in place. Frames are collected in a buffer. From time to time a complete new file, with the
-old and the new frames, is written beside the old one and renamed over it. The clock decides when, so that copying
-costs at most about a fiftieth of the run, however long the trajectory. It does not affect the contents: the bytes
-depend only on layout and frames (see `h5md_layout`), and a run that was killed and resumed ends with the same bytes as
-an uninterrupted one. Every chunk of values has a checksum, and the file a seal, which is verified before a run
-continues.
+old and the new frames, is written beside the old file and renamed over it. The time of writing depends on the clock, so
+that copying costs at most about a fiftieth of the run, even for a long trajectory. It does not affect the contents: the
+bytes depend only on the layout and the frames (see `h5md_layout`), and a run that was killed and resumed ends with the
+same bytes as an uninterrupted one. Every chunk of values has a checksum. The file has a seal, which is verified before
+a run continues.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = ["Frame", "TrajectoryLayout", "TrajectoryReader", "TrajectoryWriter"]
 
 _QUICK = 0.1  # a write that takes no longer than this may happen at any time [s]
 COPY_SHARE = 50.0
-"""Least ratio of the time between two writes to the duration of the last write."""
+"""Minimum time between two writes, divided by the duration of the last write."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +78,8 @@ class TrajectoryWriter:
     interval
         Shortest time between two writes of the file [s of wall time].
     shorter
-        Digest of the case of a shorter run that this one extends: its file is accepted, and rewritten as one of the
-        longer case.
+        Digest of the case of a shorter run that this run extends. The file of the shorter run is accepted, and
+        rewritten as a file of the longer case.
 
     Raises
     ------
@@ -91,8 +91,8 @@ class TrajectoryWriter:
 
     Notes
     -----
-    Call `flush` before writing a checkpoint that refers to the frames; `flush_due` tells when both are worth their
-    cost.
+    Call `flush` before writing a checkpoint that refers to the frames. `flush_due` tells when enough time has passed
+    for both.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class TrajectoryWriter:
 
     @property
     def atoms_due(self) -> bool:
-        """Whether the next frame is to hold atoms."""
+        """Whether the next frame must contain atoms."""
         return self.layout.atoms is not None and self.frames % self.layout.atoms.every == 0
 
     @property
@@ -141,9 +141,9 @@ class TrajectoryWriter:
 
     @property
     def flush_due(self) -> bool:
-        """Whether enough wall time has passed since the last write that another one is cheap.
+        """Whether enough wall time has passed since the last write, so that another write is cheap.
 
-        It is True while there is no file yet, so that the file can be opened from the first frame on.
+        It is True as long as there is no file, so that the file exists from the first frame on.
         """
         wait = max(self._interval, COPY_SHARE * self._flush_duration)
         return self._on_disk == 0 or time.monotonic() - self._last_flush >= wait
@@ -171,7 +171,7 @@ class TrajectoryWriter:
             try:
                 if self._atoms is not None and atoms is not None:
                     self._atoms.append(atoms)
-            finally:  # a buffer keeps what it cannot put on the disk, and both must hold the same frames
+            finally:  # a buffer keeps a frame that it cannot write, and both buffers must hold the same frames
                 self._buffer.append(record)
         except OSError as failure:
             raise ArticulonError(write_failure(self.path, failure)) from failure
@@ -272,7 +272,7 @@ class TrajectoryWriter:
         return edges * self.layout.length_factor
 
     def _as_atoms(self, frame: Frame) -> np.ndarray | None:
-        """Return the atoms of a frame as a record; None if it holds none."""
+        """Return the atoms of a frame as a record; None if the frame has no atoms."""
         if not self.atoms_due:
             if frame.atoms is not None:
                 raise ValueError(f"frame of step {frame.step} holds atoms, but must not")
@@ -295,7 +295,7 @@ class TrajectoryWriter:
         frames = kept + len(self._buffer)
         with replacing(self.path) as stream:
             temporary = Path(stream.name)
-            # HDF5 recovers badly from a full disk, so check the space beforehand.
+            # The space is checked beforehand, because HDF5 recovers badly from a full disk.
             needed = seals.SIZE + room(self.layout, frames)
             if disk_usage(temporary.parent).free < needed:
                 raise OSError(errno.ENOSPC, f"{needed} bytes are needed")
@@ -312,7 +312,7 @@ class TrajectoryWriter:
 
     @property
     def _at_once(self) -> int:
-        """Number of frames that are copied at a time."""
+        """Return the number of frames that are copied at a time."""
         atoms = 0 if self._atoms is None else self._atoms.record.itemsize
         return max(1, frame_buffer.MEMORY // (self._record.itemsize + atoms))
 
@@ -348,7 +348,7 @@ class TrajectoryWriter:
 
 
 def _reserve(stream: IO[bytes], size: int) -> None:
-    """Check that a file of this size can be made, where the system can tell: HDF5 does not survive reaching a quota or
-    file size limit while it writes. Raises OSError."""
+    """Check that a file of a given size can be created, if the system can tell; raise OSError if it cannot. This is
+    needed because HDF5 crashes if it reaches a quota or file size limit while it writes."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(stream.fileno(), 0, size)

@@ -1,4 +1,4 @@
-"""Read the trajectory of a run, finished or not."""
+"""Reading of the trajectory of a run, finished or not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from articulon.storage.h5md_reading import REMEDY, TrajectoryFile, read_layout
 class TrajectoryReader:
     """Reads a trajectory, in the units of the case; each array is read from the file on first access.
 
-    If the run is still active, the reader keeps seeing the frames that existed when it was opened.
+    If the run is still active, the reader sees only the frames that existed when it was opened.
 
     Parameters
     ----------
@@ -114,14 +114,14 @@ class TrajectoryReader:
 
 
 def is_sealed(path: Path) -> bool:
-    """Whether a file has a digest of its content, as all trajectories have except those of earlier versions.
+    """Return whether a file has a digest of its content. All trajectories have one, except those of earlier versions.
 
     The digest is verified before anything is read, because HDF5 may hang on a damaged file.
 
     Raises
     ------
     ArticulonError
-        If the file is missing, or differs from what articulon has written, even by one bit.
+        If the file is missing, or has been changed since articulon wrote it, even by one bit.
     """
     try:
         if path.is_file():

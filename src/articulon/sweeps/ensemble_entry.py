@@ -44,7 +44,7 @@ DEFINITIONS = {
     "first_passage": "times at which the stop condition ended runs, by Kaplan and Meier; a run that reached its "
     "duration is censored there. The band is 95 %, Greenwood's variance on the scale of ln(−ln S)",
 }
-"""Definitions of the figures."""
+"""Definitions of the reported quantities."""
 
 
 class Sweep:
@@ -77,9 +77,10 @@ class Sweep:
 
     @property
     def table(self) -> list[dict[str, Any]]:
-        """A row for each member, failed ones included: ``name``, ``seed``, the varied keys, ``status``, ``error``,
-        ``stop_time`` (None if no stop condition was met), every numeric figure of its summary by dotted name, and
-        ``mean.<observable>``, the average over its frames. ``pandas.DataFrame`` accepts it directly."""
+        """A row for each member, including failed ones. Its entries are ``name``, ``seed``, the varied keys,
+        ``status``, ``error``, ``stop_time`` (None if no stop condition was met), every number in its summary by dotted
+        name, and ``mean.<observable>``, the average over its frames. ``pandas.DataFrame`` accepts the table
+        directly."""
         return [
             {
                 "name": row["name"],
@@ -127,21 +128,22 @@ def ensemble(
 ) -> Sweep:
     """Run a case for many seeds, and for values of its keys, in several processes, as ``articulon sweep`` does.
 
-    Each member is a run on one thread in its own folder. Its results are bit for bit those of the same run made alone.
-    If a worker is killed, another one continues its member from the last checkpoint. A member that fails is reported
-    with its error and does not affect the others.
+    Each member is a run in its own folder, on one thread. Its results are bitwise those of the same run outside a
+    sweep. If a worker is killed, another one continues its member from the last checkpoint. A member that fails is
+    reported with its error and does not affect the others.
 
     Parameters
     ----------
     case
-        A case of :func:`articulon.load_case`, the name of a built-in one, or the path of a case file.
+        A case from :func:`articulon.load_case`, the name of a built-in case, or the path of a case file.
     seeds
         Number of seeds, 1, 2, 3 …, or a list of seeds.
     vary
-        Values by dotted key: every combination of them is run with every seed.
+        Lists of values by dotted key. Every combination of the values is run with every seed.
     out
-        Folder of the results; by default one in ``sweeps`` named after the case and its overrides. It must not hold a
-        sweep, unless ``resume`` is True. It gets a subfolder for each member, ``ensemble.json`` and ``ensemble.html``.
+        Folder of the results; by default a folder in ``sweeps`` named after the case and its overrides. It must not
+        hold a sweep, unless ``resume`` is True. It receives a subfolder for each member, ``ensemble.json`` and
+        ``ensemble.html``.
     workers
         Number of processes on this machine.
     scheduler
@@ -158,7 +160,7 @@ def ensemble(
     overrides
         Changes of the case by dotted key, as for :func:`articulon.load_case`.
     allow_code
-        Whether Python functions that the case names may run. They are code by the author of the case.
+        Whether Python functions named in the case may be run. They are code of the author of the case.
 
     Returns
     -------
@@ -171,8 +173,8 @@ def ensemble(
     CaseError
         For an invalid case, key, value or seed.
     ArticulonError
-        For a folder in which another sweep is active, or that holds another sweep, or a run of another case in place of
-        a member; if Dask is not installed; for a scheduler that does not answer, or whose workers cannot run articulon.
+        If another sweep is active in the folder; if the folder holds another sweep, or a run of another case in place
+        of a member; if Dask is not installed; or if the scheduler does not answer or its workers cannot run articulon.
     KeyboardInterrupt
         After Ctrl-C or a request to terminate, once the states of the runs have been saved; continue with
         ``resume=True``.
@@ -207,7 +209,7 @@ def ensemble(
         sweeping, stopped = Sweeping(plan.case, folder, first, display), False
         if waiting:
             with ExitStack() as stack:
-                with interruption.at_once():  # until a member runs, no results can be lost
+                with interruption.at_once():  # before a member runs, an interruption loses no results
                     hands = stack.enter_context(workers_for(len(waiting)))
                 plan.write(folder)
                 display.begin(len(plan.members), ended, where)
@@ -282,7 +284,7 @@ def _open_members(plan: Plan, folder: Path, resume: bool) -> tuple[list[Member],
 
 
 def _row(case: Case, folder: Path, member: Member, skip: float, sweeping: Sweeping) -> dict[str, Any]:
-    """Return the results of a member, or why it failed."""
+    """Return the row of a member, with its results or the reason why it failed."""
     place, errors = folder / member.name, sweeping.errors
     summary = None if member.name in errors else finished_summary(place, member.case_of(case))
     found: dict[str, Any] = {

@@ -1,13 +1,14 @@
 """First-passage times with censored runs: the product-limit estimator, computed by SciPy.
 
-A run that reaches its duration without meeting its stop condition is censored: its time is longer, by an unknown
-amount. To leave out such runs, or to use their duration, would bias the mean downwards. Kaplan and Meier (J. Am. Stat.
-Assoc. 53, 457, 1958) count each run among those at risk for as long as it was observed:
+A run that reaches its full duration without meeting its stop condition is censored: its first-passage time is longer
+than this duration by an unknown amount. Leaving out censored runs, or using their duration, would bias the mean
+downwards. Kaplan and Meier (J. Am. Stat. Assoc. 53, 457, 1958) count each run as at risk for as long as it was
+observed:
 
     S(t) = Π_{t_i ≤ t} (1 − d_i/n_i),
 
-with d_i passages at t_i among the n_i runs still at risk. The band is Greenwood's variance on the scale of
-ln(−ln S), which stays between 0 and 1.
+with d_i passages at t_i among the n_i runs still at risk. The confidence band follows from Greenwood's variance on the
+scale of ln(−ln S), on which it stays between 0 and 1.
 """
 
 from __future__ import annotations
@@ -37,12 +38,13 @@ def first_passages(stops: Sequence[float | None], watched: Sequence[float]) -> d
     Returns
     -------
     dict
-        ``runs``; ``stopped``, the number of passages; ``times``, ``remaining`` (S just after each of these times), and
-        its band ``low`` and ``high``, None where undefined; ``median``, the first time at which half of the runs have
-        stopped, and its ``median_interval`` where the band crosses one half, None if later than all observations;
-        ``restricted_mean``, the mean of min(t, ``until``), which is ∫S dt; and ``memoryless_mean`` with
-        ``memoryless_interval``, the mean under a constant rate: total observed time over passages, with the ends
-        2T/χ²₂ₙ₊₂ and 2T/χ²₂ₙ of the Poisson count n. All times [time].
+        With all times in [time]: ``runs``, their number; ``stopped``, the number of passages; ``times``; ``remaining``,
+        which is S just after each of these times, with its confidence band ``low`` and ``high`` (None where undefined);
+        ``median``, the first time at which half of the runs have stopped, and ``median_interval``, the times at which
+        the band crosses one half (None if later than all observations); ``restricted_mean``, the mean of min(t,
+        ``until``), which is ∫S dt; ``memoryless_mean``, the mean for a constant rate, which is the total observed time
+        T divided by the number n of passages; and ``memoryless_interval``, its ends 2T/χ²₂ₙ₊₂ and 2T/χ²₂ₙ from the
+        Poisson distribution of n.
 
     Raises
     ------
@@ -60,7 +62,7 @@ def first_passages(stops: Sequence[float | None], watched: Sequence[float]) -> d
     steps = np.zeros(0)
     if count:
         found = ecdf(CensoredData.right_censored(times, ~ended)).sf
-        with warnings.catch_warnings():  # the band is undefined, and left out, where no run is at risk
+        with warnings.catch_warnings():  # without a run at risk, the band is undefined and left out
             warnings.simplefilter("ignore", RuntimeWarning)
             band = found.confidence_interval(confidence_level=CONFIDENCE, method="log-log")
         at = np.isin(found.quantiles, times[ended])  # S is constant at censored times
@@ -85,7 +87,8 @@ def first_passages(stops: Sequence[float | None], watched: Sequence[float]) -> d
 
 
 def _half(times: np.ndarray, remaining: np.ndarray) -> float | None:
-    """Return the first time at which at most half remain; None if more always do, or if it is unknown."""
+    """Return the first time at which at most half of the runs remain; None if more than half always remain, or if it is
+    unknown."""
     with np.errstate(invalid="ignore"):
         reached = np.flatnonzero(remaining <= 0.5)
     return float(times[reached[0]]) if reached.size else None

@@ -1,4 +1,4 @@
-"""Flatten the numeric figures of a summary to dotted names, so that members can be averaged figure by figure."""
+"""Conversion of the numbers in a summary to a flat table by dotted names, so that they can be averaged over members."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 NOT_RESULTS = (
     *("versions", "seed", "digest", "dynamics", "integrator", "scaling", "duration", "noise_window"),
-    "stop_time",  # its mean over the stopped runs says nothing about the others
+    "stop_time",  # the mean over runs that stopped ignores the others
 )
 """Sections of a summary that are inputs, or that must not be averaged."""
 LABELS = ("what", "name", "kind", "body")
 """Keys that distinguish the tables of a list, by priority."""
 LONGEST_LIST = 64
-"""Largest number of list elements that count as figures; a longer list is a series."""
+"""Largest length of a list whose elements count as single numbers; a longer list is a series."""
 
 
 def figures_of(summary: Mapping[str, Any]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""The folder of a member: check that it belongs to the member and whether its run has ended; files beside the run."""
+"""The folder of a member: tests of whether it belongs to the member and its run has ended, and additional files."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ UNFINISHED = ("running", "interrupted", "failed")
 
 
 def check_member(folder: Path, case: Case, resume: bool) -> bool:
-    """Return whether a folder holds a run of its member. Raise ArticulonError if it holds a run of another case, or any
-    run without ``resume``."""
+    """Return whether a folder holds a run of its member. Raises ArticulonError if it holds a run of another case, or if
+    it holds a run and ``resume`` is False."""
     held = [name for name in HELD if os.path.lexists(folder / name)]
     if not held:
         return False
@@ -45,8 +45,8 @@ def check_member(folder: Path, case: Case, resume: bool) -> bool:
 def finished_summary(folder: Path, case: Case) -> dict[str, Any] | None:
     """Return the summary of a member's completed run; None if it is not complete.
 
-    The verdict on a scaled run is computed after the last step, so such a run is complete only once the file that marks
-    its end exists.
+    The verdict on a scaled run is found after its last step; a scaled run is complete only if its summary has the
+    verdict.
     """
     if not os.path.lexists(folder / SUMMARY):
         return None

@@ -1,4 +1,5 @@
-"""Joint statistics of a sweep's members: means with intervals, and distributions, by the varied values."""
+"""Joint statistics of the members of a sweep: means with confidence intervals and distributions, for each combination
+of the varied values."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from articulon.sweeps.first_passage import first_passages
 CONFIDENCE = 0.95
 """Confidence level of the intervals."""
 ROUNDING = 1e-12
-"""Relative difference below which sums over many steps are equal."""
+"""Relative difference below which sums over many steps count as equal."""
 QUARTILES = (0.25, 0.5, 0.75)
 
 
@@ -57,7 +58,7 @@ def distribution(values: Sequence[float]) -> dict[str, Any]:
 
 
 def distributions(rows: Sequence[Mapping[str, Any]], what: str) -> dict[str, dict[str, Any]]:
-    """Compute the distribution of each figure over the members that have it.
+    """Compute the distribution of each quantity over the members that have it.
 
     Parameters
     ----------
@@ -106,7 +107,7 @@ def grouped(rows: Sequence[Mapping[str, Any]], stops: bool) -> list[dict[str, An
 
 
 def varies(groups: Sequence[Mapping[str, Any]], what: str) -> list[str]:
-    """Return the names of the figures that differ between members by more than rounding, in their order."""
+    """Return the names of the quantities that differ between members by more than rounding errors, in their order."""
     ends: dict[str, list[float]] = {}
     for group in groups:
         for name, found in group[what].items():
@@ -115,7 +116,7 @@ def varies(groups: Sequence[Mapping[str, Any]], what: str) -> list[str]:
 
 
 def alike(groups: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether all members of each group with several have the same numbers, so that the seed has no effect."""
+    """Return whether the seed has no effect: in each group of several members, all have the same results."""
     several = [group for group in groups if group["members"] - group["failed"] > 1]
     apart = [
         found["least"] < found["largest"]

@@ -1,6 +1,6 @@
 """The task of a worker: run one member, from the text of its case to plain numbers.
 
-Only texts and numbers are sent to a worker and back; of our own objects, only names of these functions are pickled.
+Only texts, numbers and the names of these functions are sent between the sweep and its workers.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ FAILED, STOPPED = "failed", "interrupted"
 BETWEEN = 0.5
 """Shortest time between two progress messages [s]."""
 PATIENCE = 60.0
-"""Time for which a worker waits for another process that still holds the folder, because it was told to end or is being
-killed [s]."""
+"""Time for which a worker waits for another process that still holds the folder but is about to end [s]."""
 
 _one_at_a_time = Lock()
 
@@ -42,20 +41,20 @@ def worker_report(folder: str) -> dict[str, Any]:
 
 
 def order(name: str, case: Case, folder: Path, skip: float, topic: str) -> dict[str, Any]:
-    """Return the order for a worker, as texts and numbers.
+    """Return the task for a worker, as texts and numbers.
 
     Parameters
     ----------
     name
         Name of the member.
     case
-        Case that it runs.
+        Case that the member runs.
     folder
         Folder of its run.
     skip
         Fraction of the frames at the start that time averages leave out.
     topic
-        Topic under which it reports its progress.
+        Topic of the scheduler's events under which the worker reports progress.
 
     Raises
     ------
@@ -75,18 +74,18 @@ def order(name: str, case: Case, folder: Path, skip: float, topic: str) -> dict[
 
 
 def run_member(task: Mapping[str, Any]) -> dict[str, Any]:
-    """Run or continue a member, on one thread, and return how it ended; it raises no exception.
+    """Run or continue a member on one thread, and return how it ended. Errors are returned, not raised.
 
     Parameters
     ----------
     task
-        An order from :func:`order`.
+        A task from :func:`order`.
 
     Returns
     -------
     dict
-        ``member``, ``status``, the ``error`` of a failed member, and the total ``seconds``, by the clock and, as
-        ``processor_seconds``, of this process.
+        ``member``, ``status``, the ``error`` of a failed member, the wall time ``seconds``, and the processor time of
+        this process, ``processor_seconds``.
     """
     folder = Path(task["folder"])
     with _one_at_a_time:
@@ -98,7 +97,8 @@ def run_member(task: Mapping[str, Any]) -> dict[str, Any]:
         except KeyboardInterrupt:
             status = STOPPED
         except CheckpointError as failure:
-            # A diverged run cannot be continued from its checkpoint; the reason for its divergence is what matters.
+            # A diverged run cannot be continued from its checkpoint, so the earlier error, the reason for this, comes
+            # first.
             error = "\n".join(dict.fromkeys([*noted_error(folder), str(failure)]))
         except ArticulonError as failure:
             error = str(failure)
@@ -114,7 +114,8 @@ def _run(task: Mapping[str, Any], folder: Path) -> str:
     case = resolve(parsed(task["case"]), task["source"], task["called"], {}, task["allow_code"])
     if case.run.threads is not None:
         case = case.with_overrides({"run.threads": 1})
-    # Workers share the machine, so one thread each keeps all cores busy. The results are the same.
+    # Workers share the machine, so one thread each keeps all cores busy. Results do not depend on the number of
+    # threads.
     numba.set_num_threads(1)
     _wait_for(folder)
     begun = any(os.path.lexists(folder / name) for name in HELD)
@@ -125,7 +126,7 @@ def _run(task: Mapping[str, Any], folder: Path) -> str:
 
 
 def _wait_for(folder: Path) -> None:
-    """Wait while another process holds a folder, for as long as it may be about to end."""
+    """Wait until another process that holds a folder has ended, but not longer than ``PATIENCE``."""
     ends = monotonic() + PATIENCE
     while os.path.lexists(folder / LOCK):
         try:
@@ -180,8 +181,8 @@ class WorkerProgress:
             self.worker.log_event(self.topic, {"member": self.member, **what})
 
     def _is_withdrawn(self) -> bool:
-        """Whether the task was withdrawn: the sweep is to stop, or was killed and its workers belong to another
-        process."""
+        """Return whether the task was withdrawn, because the sweep is to stop, or was killed and its workers now belong
+        to another process."""
         if self.worker is None:
             return False
         task = self.worker.state.tasks.get(self.task)

@@ -1,4 +1,4 @@
-"""Write a sweep as a Slurm job array: the list of its members, and a script that runs one of them."""
+"""Output of a sweep as a Slurm job array: the list of its members, and a script that runs one of them."""
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ def write_slurm(plan: Plan, folder: Path, collect: str, resume: bool) -> tuple[P
     Raises
     ------
     ArticulonError
-        For a folder that holds another sweep, a value that does not fit on a line, and a file that cannot be written.
+        For a folder that holds another sweep, a value that contains a line break or a tab, and a file that cannot be
+        written.
     """
     whole, lines = folder.absolute(), []
     for member in plan.members:
@@ -96,7 +97,7 @@ def write_slurm(plan: Plan, folder: Path, collect: str, resume: bool) -> tuple[P
         case=plan.case.name,
         count=len(lines),
         script=quote(str(whole / SCRIPT)),
-        collect=collect.replace("\n", " "),  # it stands in a comment, which a line break would end
+        collect=collect.replace("\n", " "),  # a line break would end the comment that contains it
         job=f"articulon-{plan.case.name}",
         log=f'"{whole}/slurm-%A_%a.log"',
         folder=quote(str(whole)),

@@ -19,7 +19,7 @@ from articulon.inputs import seed as checked_seed
 from articulon.inputs import shown, whole
 
 LONGEST = 120
-"""Largest length of a member's name, which is the name of its folder and appears in tables."""
+"""Largest length of the name of a member, which is also the name of its folder."""
 MOST = 1_000_000
 """Largest number of members in a sweep."""
 
@@ -61,7 +61,7 @@ def seeds_of(seeds: int | Sequence[int]) -> tuple[int, ...]:
     Raises
     ------
     CaseError
-        For anything else, an empty list, and a seed that is listed twice.
+        For an empty list, a seed that is listed twice, and values that are not seeds.
     """
     seeds = seeds.tolist() if isinstance(seeds, np.ndarray) else seeds
     if isinstance(seeds, str | bytes) or not isinstance(seeds, Sequence):
@@ -84,7 +84,7 @@ def members_of(case: Case, seeds: Sequence[int], vary: Mapping[str, Sequence[Any
     seeds
         Seeds of each combination.
     vary
-        Values by dotted key; without any, the only combination is that of the case.
+        Lists of values by dotted key. Without values, the only combination is that of the case.
 
     Raises
     ------
@@ -116,6 +116,6 @@ def _name(overrides: Mapping[str, Any]) -> str:
 
 
 def _digits(name: str, overrides: Mapping[str, Any]) -> str:
-    """Return a name with a suffix that distinguishes it from names that look the same or were shortened."""
+    """Return a name with a suffix that distinguishes it from equal names of other members and from shortened names."""
     digest = hashlib.sha256(json.dumps(overrides, sort_keys=True, default=str).encode()).hexdigest()[:8]
     return f"{name.encode()[: LONGEST - 9].decode(errors='ignore')}-{digest}"

@@ -22,7 +22,7 @@ CAPTIONS = {
     True: "Values of the members: histograms, with the mean over the members (line) and its 95 % interval (band).",
     False: "Values of the members by group, with the mean over the members of each and its 95 % interval.",
 }
-"""Captions of distributions, by whether there is only one group."""
+"""Captions of distributions, for one group and for several groups."""
 EXPLAINED = {
     "averages": (
         "Each member gives one number, the mean of an observable over its frames. The mean over the members is "

@@ -1,4 +1,5 @@
-"""The plan of a sweep, in its folder: the case, the seeds and the values, from which a sweep can be resumed."""
+"""The plan of a sweep: the case, the seeds and the values. It is stored in the folder, so that the sweep can be
+resumed."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ class Plan:
 
     @cached_property
     def digest(self) -> str:
-        """Digest of everything that determines the numbers of the runs, except the seeds and values."""
+        """Digest of everything that determines the results of the runs, except the seeds and values."""
         return _unseeded(self.case).digest()
 
     def write(self, folder: Path) -> None:
@@ -60,13 +61,13 @@ class Plan:
             "seeds": list(self.seeds),
             "vary": {key: list(values) for key, values in self.vary.items()},
         }
-        # Write the case first, so that a plan never exists without its case.
+        # The case is written first, so that a plan never exists without its case.
         write_text(folder / BASE, self.case.to_toml())
         write_text(folder / PLAN, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 
 
 def check_plan(folder: Path, plan: Plan, resume: bool) -> None:
-    """Raise ArticulonError unless a folder is free for a sweep, or holds the one that is to be continued.
+    """Raise ArticulonError unless a folder is free for a sweep, or holds the sweep that is to be continued.
 
     A sweep continues with its original case and values; seeds may be added.
 
@@ -98,7 +99,7 @@ def check_plan(folder: Path, plan: Plan, resume: bool) -> None:
 
 
 def _differing(folder: Path, record: Mapping[str, Any], plan: Plan) -> str:
-    """Describe how a plan differs from a record; empty if it continues it."""
+    """Describe how a plan differs from the recorded one; empty if the plan can continue the recorded sweep."""
     if record["digest"] != plan.digest:
         try:
             keys = _unseeded(plan.case).differences(

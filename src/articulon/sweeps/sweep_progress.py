@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.live import Live
 
 FEW = 16
-"""Largest number of members that are shown at once; further ones are counted."""
+"""Largest number of members that are shown at once; further members are only counted."""
 CLIPPED = 200
 """Largest length of an error that is shown while other members run."""
 PER_SECOND = 4
@@ -28,22 +28,22 @@ class Shown(Protocol):
     """Interface of progress displays."""
 
     def begin(self, members: int, ended: int, where: str) -> None:
-        """Start the display, given the number of members, how many have ended before, and who runs them."""
+        """Show that the sweep begins, with the number of members, how many had already ended, and who runs them."""
 
     def running(self, member: str, part: float) -> None:
-        """Show that a member has progressed to a fraction, from 0 to 1."""
+        """Show that a member has reached the fraction ``part`` of its run, from 0 to 1."""
 
     def stopped(self, member: str) -> None:
         """Show that a member has lost its worker before it ended."""
 
     def ended(self, member: str, status: str, seconds: float, error: str | None) -> None:
-        """Show that a member is complete, or has failed."""
+        """Show that a member is complete or has failed."""
 
     def message(self, text: str, once: str | None = None) -> None:
         """Show a message to the user; messages with the same ``once`` are shown only once."""
 
     def close(self) -> None:
-        """End the display; the sweep is over, for whatever reason."""
+        """Close the display at the end of the sweep, complete or not."""
 
 
 class SilentSweep:
@@ -95,7 +95,7 @@ def sweep_shown_by(progress: Shown | bool | None) -> Shown:
 
 
 class SweepProgress:
-    """Shows a sweep on standard error: a table in a terminal, elsewhere a line at every tenth of the members.
+    """Shows a sweep on standard error: as a table in a terminal, elsewhere as a line after every tenth of the members.
 
     Progress messages of workers arrive in a thread other than that of the sweep.
     """

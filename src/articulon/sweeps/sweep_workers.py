@@ -1,4 +1,4 @@
-"""Workers of a sweep: its own on this machine, or those of an existing scheduler."""
+"""Workers of a sweep: processes started on this machine, or the workers of an existing scheduler."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from articulon.sweeps.worker_host import CERTIFICATES
 
 MISSING = "sweeps run on dask.distributed: pip install 'articulon[ensemble]'"
 LOG = "workers.log"
-"""File in the sweep's folder with the output of local workers that belongs to no member."""
+"""File in the folder of the sweep with output of local workers that does not belong to a member."""
 CONNECTING = 10.0
 """Time within which a scheduler must answer [s]."""
 FIRST_WORKER = 30.0
@@ -48,12 +48,12 @@ class Workers:
         Raises
         ------
         ArticulonError
-            If the scheduler is gone, or a worker has several threads, which runs of one process would share.
+            If the scheduler is gone, or if a worker has several threads, which several runs would then share.
         """
         self.check()
         try:
             threads: dict[str, int] = self.client.nthreads()
-        except Exception:  # its type depends on where the connection breaks
+        except Exception:  # the type of error depends on where the connection breaks
             raise self._gone() from None
         for address, number in threads.items():
             if number != 1:
@@ -70,7 +70,7 @@ class Workers:
             raise self._gone()
 
     def take_back(self, tasks: list[Any]) -> None:
-        """Withdraw tasks; their runs notice it, save their states and end."""
+        """Withdraw tasks. Runs that are in progress notice this, save their states and end."""
         with suppress(Exception):  # a scheduler that is gone has no tasks
             self.client.cancel(tasks, force=True)
 
@@ -82,8 +82,8 @@ class Workers:
 
 @contextmanager
 def local_workers(count: int, folder: Path) -> Iterator[Workers]:
-    """Start workers on this machine, each a process with one thread; they end when this process ends, for whatever
-    reason.
+    """Start workers on this machine, each a process with one thread. They end when this process ends, even if it is
+    killed.
 
     Parameters
     ----------
@@ -99,9 +99,9 @@ def local_workers(count: int, folder: Path) -> Iterator[Workers]:
     """
     client_class, security_class = _dask()
     where = "the scheduler of this sweep"
-    # Keep the current folder out of the import path: its code is not ours, and nobody has allowed it to run.
+    # Keep the current folder out of the import path, because the user has not allowed its code to run.
     command = [sys.executable, "-P", "-m", "articulon.sweeps.worker_host", str(count)]
-    # Workers end without cleaning up; suppress Python's warnings about this.
+    # Suppress Python's warning that workers end without cleaning up.
     quiet = {**os.environ, "PYTHONWARNINGS": "ignore::UserWarning:multiprocessing.resource_tracker"}
     with (folder / LOG).open("ab") as log:
         host = subprocess.Popen(
@@ -183,7 +183,7 @@ def remote_workers(address: str, folder: Path) -> Iterator[Workers]:
 
 @contextmanager
 def _client(client_class: Any, address: str, where: str, **options: Any) -> Iterator[Any]:
-    """Open a client that is closed at the end. Its log is silenced, because errors report what matters."""
+    """Context of a client of a scheduler. Its log is silenced, because errors are reported otherwise."""
     logger = logging.getLogger("distributed")
     before = logger.level
     logger.setLevel(logging.CRITICAL)

@@ -1,5 +1,4 @@
-"""Run a sweep: hand members to workers until all have ended; hand a member to another worker if its worker is
-killed."""
+"""Execution of a sweep: members are assigned to workers, again if a worker is killed, until all have ended."""
 
 from __future__ import annotations
 
@@ -26,11 +25,11 @@ from articulon.sweeps.sweep_workers import LOG, Workers
 DEATHS = 5
 """Number of consecutive worker deaths without progress after which a member counts as failed."""
 POLL = 0.2
-"""Interval of checks for a request to stop, while no member ends [s]."""
+"""Interval of checks for a request to stop while no member ends [s]."""
 COUNTING = 1.0
 """Interval at which workers are counted [s]."""
 STOPPING = 60.0
-"""Time for runs to save their state when the sweep is to stop [s]."""
+"""Time that runs get to save their state when the sweep is to stop [s]."""
 
 
 LOST = ("KilledWorker", "CancelledError", "FutureCancelledError", "CommClosedError")
@@ -43,9 +42,9 @@ class Attempt:
 
     member: Member
     mark: Any
-    """Progress of its run when it was handed over."""
+    """Progress of its run when it was assigned to the worker."""
     deaths: int
-    """Number of consecutive deaths of its worker without progress."""
+    """Number of consecutive times that its worker was killed without progress of the run."""
 
 
 @dataclass
@@ -74,7 +73,7 @@ class Sweeping:
     """Processor time of the workers for members, by name, without killed workers [s]."""
 
     def run(self, members: Sequence[Member], workers: Workers, interruption: Interruption) -> bool:
-        """Run members until each has ended or failed; return whether a request to stop came first.
+        """Run members until each has ended or failed; return whether a request to stop came earlier.
 
         Raises
         ------
@@ -127,7 +126,7 @@ class Sweeping:
             sleep(POLL)
 
     def _submit(self, attempt: Attempt, workers: Workers, topic: str) -> Any:
-        """Hand a member to a worker and return its future; None if the member cannot be run."""
+        """Submit a member to the workers and return its future; None if the member cannot be run."""
         member, folder = attempt.member, self.folder / attempt.member.name
         try:
             task = order(member.name, member.case_of(self.case), folder, self.skip, topic)
@@ -140,7 +139,7 @@ class Sweeping:
         return workers.client.submit(run_member, task, key=key, pure=False)
 
     def _ended(self, future: Any, attempt: Attempt) -> bool:
-        """Return whether a member has ended or failed; otherwise another worker continues it."""
+        """Return whether a member has ended or failed. If not, another worker continues it."""
         member, folder = attempt.member, self.folder / attempt.member.name
         found, failure = _answer(future)
         if found is not None:
@@ -185,7 +184,7 @@ class Sweeping:
 
 
 def _answer(future: Any) -> tuple[Mapping[str, Any] | None, BaseException | None]:
-    """Return a worker's result, or the error that prevented it; return neither if the task was lost."""
+    """Return the result of a worker, or the error that prevented it. Both are None if the task was lost."""
     try:
         if future.status == "finished":
             return future.result(), None

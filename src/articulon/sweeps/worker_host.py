@@ -1,12 +1,12 @@
 """The process that hosts a scheduler and its workers on this machine, and ends with the process that started it.
 
-It is a separate process for two reasons. Workers never import the user's program, which need not be prepared for that.
-And no process is left behind when the user's program is killed: its end closes the standard input of this process, and
-the end of this process closes the pipes to which the workers listen.
+It is a separate process for two reasons. Workers then never import the user's program, which need not be prepared for
+this. And no process is left behind if the program is killed: its end closes the standard input of this process, and the
+end of this process closes the pipes to which the workers listen.
 
-Scheduler and workers communicate over the loopback interface. Their messages are encrypted with certificates made for
-this process only, because a scheduler runs whatever code it receives, and other users of the machine can reach the
-loopback interface.
+Scheduler and workers communicate over the loopback interface, encrypted with certificates that are made for this
+process only. This is needed because a scheduler runs any code that it receives, and other users of the machine can
+reach the loopback interface.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ LOOPBACK = "127.0.0.1"
 CERTIFICATES = ("tls_ca_file", "tls_client_cert", "tls_client_key")
 """Credentials that a client needs."""
 SETTINGS: dict[str, Any] = {
-    # The sweep decides whether a run is tried again, depending on its progress.
+    # The sweep, not the scheduler, decides whether a run is tried again.
     "distributed.scheduler.allowed-failures": 0,
     # Compilation can keep a worker from answering for a long time.
     "distributed.scheduler.worker-ttl": None,
     "distributed.admin.tick.limit": "1h",
     "distributed.comm.timeouts.connect": "1h",
     "distributed.comm.timeouts.tcp": "1h",
-    # A run keeps its memory; its worker must not be paused or killed for that.
+    # Workers must not be paused or killed because of the memory that a run uses.
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
@@ -44,8 +44,8 @@ SETTINGS: dict[str, Any] = {
 
 
 def main() -> None:
-    """Start a scheduler and the number of workers in the first argument, print how to reach it, and wait for the end of
-    standard input."""
+    """Start a scheduler and the number of workers given by the first argument, print how to reach the scheduler, and
+    wait for the end of standard input."""
     workers = int(sys.argv[1])
     # Keep other output off the standard output, which the parent process reads.
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -73,7 +73,7 @@ def main() -> None:
     answer.flush()
     sys.stdin.read()
     shutil.rmtree(scratch, ignore_errors=True)
-    os._exit(0)  # workers notice this at once, whatever they are doing
+    os._exit(0)  # workers notice this at once, even while they compute
 
 
 if __name__ == "__main__":

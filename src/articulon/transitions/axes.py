@@ -1,4 +1,4 @@
-"""Selection of speeds by the user: names of bodies, axes of their joints, modes of flexible bodies, or a mask."""
+"""Selection of speeds by the user: by names of bodies, axes of their joints, modes of flexible bodies, or a mask."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,13 +12,13 @@ from articulon.model import Model
 
 Axis = str | tuple[str, int | str]
 Axes = Axis | Sequence[Axis] | np.ndarray
-"""Selection of speeds: ``"body"`` for all speeds of the joint that carries the body and of its modes; ``("body", k)``
-or ``("body", "wx")`` for one of them by index or name, with modes named ``"mode1"`` and so on; a list of these; or a
-mask over the speeds, (nu,) bool."""
+"""Selection of speeds. ``"body"`` selects all speeds of the joint that carries the body, and of the modes of the body;
+``("body", k)`` or ``("body", "wx")`` selects one of them by index or name, where modes are named ``"mode1"`` and so on.
+A list of these, or a mask over the speeds, (nu,) bool, is also valid."""
 
 
 def speeds_of(model: Model, body: int) -> range:
-    """Indices of the speeds of the joint that carries a body, and of its modes."""
+    """Return the indices of the speeds of the joint that carries a body, and of the modes of the body."""
     link = int(model.link[body])
     if link < 0 or int(model.head[link]) != body:
         return range(0)
@@ -27,13 +27,14 @@ def speeds_of(model: Model, body: int) -> range:
 
 
 def speed_names(model: Model, body: int) -> list[str]:
-    """Names of the speeds of the joint that carries a body, and of its modes."""
+    """Return the names of the speeds of the joint that carries a body, and of the modes of the body."""
     modes = model.modes[body].stiffness.shape[0] if body in model.modes else 0
     return [*(name for name, _ in model.joints[body].speeds), *(f"mode{j + 1}" for j in range(modes))]
 
 
 def mask_of(model: Model, axes: Any, where: str) -> np.ndarray:
-    """Mask of the selected speeds (nu,), bool; raises TransitionError, with ``where`` as prefix, for invalid input."""
+    """Return a mask of the selected speeds (nu,), bool; raises TransitionError, with ``where`` as prefix, for invalid
+    input."""
     if isinstance(axes, np.ndarray) or axes is None:
         given = np.zeros(model.nu, dtype=bool) if axes is None else axes
         if given.shape != (model.nu,) or given.dtype != bool:
@@ -81,7 +82,7 @@ def _speeds(model: Model, axis: Any, where: str) -> list[int]:
 
 
 def axis_name(model: Model, speed: int) -> str:
-    """Description of a speed: "axis 1 (wy) of the spherical joint of 'arm'", "mode 2 of 'arm'"."""
+    """Return the description of a speed, such as "axis 1 (wy) of the spherical joint of 'arm'" or "mode 2 of 'arm'"."""
     body = next(body for body in range(model.bodies) if speed in speeds_of(model, body))
     k, axes = speed - speeds_of(model, body).start, model.joints[body].nu
     if k >= axes:

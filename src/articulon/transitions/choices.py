@@ -1,9 +1,10 @@
-"""Choices of the released speeds among those that momentum and energy allow (after Poursina 2012, section 3).
+"""Choice of the speeds of released axes among those that momentum and energy allow (after Poursina 2012, section 3).
 
-Momentum fixes the fine speeds as u_c + W x, where x (m,) are the relative speeds of the released axes, and W (m, nu)
-gives the response of all speeds. Their energy is T_c + bᵀx + ½ xᵀS x, with S the Schur complement of the mass matrix
-and b zero except for driven joints. So x lies on an ellipsoid, and with S = L Lᵀ on a sphere: x = −S⁻¹b + ρ L⁻ᵀz, |z| =
-1. Every choice is made on the sphere, which makes it independent of the units of x.
+Conservation of momentum gives the fine speeds as u_c + W x, where x (m,) are the relative speeds of the released axes,
+and W (m, nu) is the response of all speeds. The kinetic energy is T_c + bᵀx + ½ xᵀS x, where S is the Schur complement
+of the mass matrix, and b is zero without driven joints. For a given energy, x therefore lies on an ellipsoid. With S =
+L Lᵀ, the ellipsoid is mapped to a sphere: x = −S⁻¹b + ρ L⁻ᵀz with |z| = 1. Every choice is made on the sphere, which
+makes it independent of the units of x.
 """
 
 import math
@@ -19,21 +20,22 @@ from numpy.linalg import cholesky
 from articulon.errors import TransitionError
 
 EQUAL = 1e-12
-"""Relative difference of eigenvalues that counts as zero, compared with the smallest."""
+"""Difference of an eigenvalue from the smallest one, relative to it, below which the two count as equal."""
 NOTHING = 1e-13
-"""Relative size of a component of the reference that counts as a rounding error of zero."""
+"""Relative size of a component of the reference below which it counts as zero with a rounding error."""
 ACROSS = 1e-8
-"""Fraction of a released speed's own momentum below which a direction counts as having none."""
+"""Momentum of a direction at a released speed, as a fraction of the speed's own momentum, below which the direction
+counts as having no momentum there."""
 REACHED = 4 * sys.float_info.epsilon
-"""Relative error of a length that counts as rounding on the sphere."""
+"""Relative error of a length up to which a point counts as lying on the sphere."""
 MOST_TURNS = 100
 SLACK = 1e-12
-"""Amount below the minimum energy, relative to the kinetic energy, that counts as rounding."""
+"""Amount by which an energy may be below the minimum, relative to the kinetic energy, because of rounding errors."""
 
 
 @dataclass(frozen=True)
 class Ellipsoid:
-    """All x (m,) for which bᵀx + ½ xᵀS x equals a given energy."""
+    """Ellipsoid of all x (m,) for which bᵀx + ½ xᵀS x equals a given energy."""
 
     schur: np.ndarray
     """Schur complement S, shape (m, m)."""
@@ -42,20 +44,21 @@ class Ellipsoid:
     centre: np.ndarray
     """Point −S⁻¹ b of minimum energy, shape (m,)."""
     radius: float
-    """Radius ρ = √(2 (energy − least energy))."""
+    """Radius ρ = √(2 (energy − minimum energy))."""
 
     def point(self, z: np.ndarray) -> np.ndarray:
-        """Point x (m,) in the direction z (m,) of any nonzero length, with its energy exact to rounding."""
+        """Return the point x (m,) of the ellipsoid in a direction z (m,) of any nonzero length. Its energy is exact up
+        to rounding."""
         y = solve_transposed(self.root, z / np.linalg.norm(z))
         return self.centre + (self.radius / math.sqrt(float(y @ self.schur @ y))) * y
 
     def whitened(self, x: np.ndarray) -> np.ndarray:
-        """Whitened coordinates Lᵀ (x − centre), shape (m,)."""
+        """Return the coordinates Lᵀ (x − centre), in which the ellipsoid is a sphere, shape (m,)."""
         return self.root.T @ (x - self.centre)
 
 
 def solve_lower(root: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Solve L y = b for a lower triangular matrix, without checks that would take longer than the solution."""
+    """Solve L y = b for a lower triangular matrix L, without checks, which would take longer than the solution."""
     return scipy.linalg.lapack.dtrtrs(root, b, lower=1)[0]
 
 
@@ -65,13 +68,13 @@ def solve_transposed(root: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def least_energy(schur: np.ndarray, linear: np.ndarray) -> float:
-    """Minimum −½ bᵀS⁻¹b of bᵀx + ½ xᵀS x."""
+    """Return the minimum −½ bᵀS⁻¹b of bᵀx + ½ xᵀS x."""
     y = solve_lower(cholesky(schur), linear)
     return -0.5 * float(y @ y)
 
 
 def ellipsoid(schur: np.ndarray, linear: np.ndarray, energy: float) -> Ellipsoid:
-    """Ellipsoid of an energy, which must not be below the minimum."""
+    """Return the ellipsoid of a given energy, which must not be below the minimum."""
     root = cholesky(schur)
     y = solve_lower(root, linear)
     centre = -solve_transposed(root, y)
@@ -79,15 +82,16 @@ def ellipsoid(schur: np.ndarray, linear: np.ndarray, energy: float) -> Ellipsoid
 
 
 def nearest(metric: np.ndarray, surface: Ellipsoid, reference: np.ndarray) -> np.ndarray:
-    """Point x of the ellipsoid nearest to a reference (m,): the minimum of (x − reference)ᵀ G (x − reference).
+    """Return the point x of the ellipsoid nearest to a reference (m,), which minimises (x − reference)ᵀ G (x −
+    reference).
 
-    With G = R Rᵀ and the singular values σ of (R⁻¹ L)ᵀ both forms have the same axes, and the squared distances along
-    them are λ = 1/σ², so that the smallest, which decide, are the most accurate. The secular equation is solved along
-    these axes.
+    With G = R Rᵀ, the singular vectors of (R⁻¹ L)ᵀ are axes along which both quadratic forms are diagonal. Along them
+    the squared distances are λ = 1/σ², with the singular values σ. The smallest λ decide the result, and they are the
+    most accurate. The secular equation is solved along these axes.
 
     If the reference has no component along the axes of the smallest λ, two or more points are equally near (the *hard
-    case*). Of these, the one with the largest momentum at the first released speed, (S x)₁, is chosen; if all have none
-    there, the second speed decides, and so on.
+    case*). Of these, the point with the largest momentum (S x)₁ at the first released speed is chosen. If none of them
+    has momentum there, the second speed decides, and so on.
 
     Parameters
     ----------
@@ -109,8 +113,8 @@ def nearest(metric: np.ndarray, surface: Ellipsoid, reference: np.ndarray) -> np
 
 
 def _rule(axes: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """Direction in the span of some axes (m, k) with the largest momentum at the first speed that has any, shape
-    (k,)."""
+    """Return the direction in the span of some axes (m, k) that has the largest momentum at the first speed at which
+    any direction has momentum, shape (k,)."""
     for j in range(len(root)):
         momentum = root[j]  # Lᵀ e_j: (S x)_j = ρ zᵀ Lᵀ e_j
         found = axes.T @ momentum
@@ -123,12 +127,12 @@ def _rule(axes: np.ndarray, root: np.ndarray) -> np.ndarray:
 def nearest_on_sphere(
     ratios: np.ndarray, first: np.ndarray, p: np.ndarray, radius: float, rule: np.ndarray
 ) -> np.ndarray:
-    """Point ζ (m,) with |ζ| = radius and minimum Σ λ_i (ζ_i − p_i)².
+    """Return the point ζ (m,) with |ζ| = radius that minimises Σ λ_i (ζ_i − p_i)².
 
-    ζ_i = λ_i p_i/(λ_i + μ), with the μ > −λ₁ that solves the secular equation Σ (λ_i p_i/(λ_i + μ))² = radius²
-    (Moré and Sorensen, SIAM J. Sci. Stat. Comput. 4, 1983). The unknown is ν = 1 + μ/λ₁,
-    so that a solution near the pole is as accurate as any. The function 1/√ of the sum is concave in ν, and Newton's
-    method from the left converges to the root without overshooting.
+    The solution is ζ_i = λ_i p_i/(λ_i + μ), with the μ > −λ₁ that solves the secular equation Σ (λ_i p_i/(λ_i + μ))² =
+    radius² (Moré and Sorensen, SIAM J. Sci. Stat. Comput. 4, 1983). The unknown is ν = 1 + μ/λ₁, so that solutions near
+    the pole are as accurate as others. One over the root of the sum is concave in ν, and Newton's method from the left
+    converges to the solution without overshooting.
 
     Parameters
     ----------
@@ -152,7 +156,8 @@ def nearest_on_sphere(
         if rest <= 1.0:
             result[first] = radius * math.sqrt((1.0 - rest) * (1.0 + rest)) * rule
             return result
-    # Each term alone gives a lower bound of the root; all terms over the smallest distance give an upper bound.
+    # Each single term gives a lower bound of the solution; all terms divided by the smallest distance give an upper
+    # bound.
     low, high = float((np.abs(w) / radius - away).max()), float(np.linalg.norm(w)) / radius
     nu = low = max(low, math.ulp(high))
     for _ in range(MOST_TURNS):
@@ -177,7 +182,8 @@ def nearest_on_sphere(
 
 
 def nearest_by_mass(surface: Ellipsoid, reference: np.ndarray) -> np.ndarray:
-    """Point x nearest to a reference (m,) in the mass metric, G = S: the reference, scaled about the centre."""
+    """Return the point x nearest to a reference (m,) in the mass metric, G = S. It is the reference scaled about the
+    centre."""
     z = surface.whitened(reference)
     if not np.any(z):
         refuse_mass_without_reference()
@@ -185,7 +191,8 @@ def nearest_by_mass(surface: Ellipsoid, reference: np.ndarray) -> np.ndarray:
 
 
 def refuse_mass_without_reference() -> NoReturn:
-    """Raise the error for a missing reference: in the mass metric all points are equally far from the centre."""
+    """Raise the error for a missing reference. The mass metric needs one, because all points are equally far from the
+    centre."""
     raise TransitionError(
         "release, metric 'mass': all changes that momentum and energy allow have the same size in this metric, so "
         "that a reference is needed; give a nonzero reference (the relative speeds kept at locking), or use the "
@@ -194,28 +201,29 @@ def refuse_mass_without_reference() -> NoReturn:
 
 
 def published(metric: np.ndarray, surface: Ellipsoid) -> np.ndarray:
-    """Point x with minimum xᵀG x, as published (Poursina 2012, section 3: J = (u_f − u_c)ᵀ(u_f − u_c)).
+    """Return the point x that minimises xᵀG x, as published (Poursina 2012, section 3: J = (u_f − u_c)ᵀ(u_f − u_c)).
 
-    Without driven joints it is the eigenvector of G x = λ S x with the smallest λ, with all energy in one mode. The
-    solution −x is equivalent; the choice between these, and in the span of equal λ, is that of :func:`nearest`.
+    Without driven joints it is the eigenvector of G x = λ S x with the smallest λ, so that all energy is in one mode.
+    The solution −x is equivalent. The choice between x and −x, and among eigenvectors with equal λ, is made as in
+    :func:`nearest`.
     """
     return nearest(metric, surface, np.zeros_like(surface.centre))
 
 
 def on_sphere(surface: Ellipsoid, normals: np.ndarray) -> np.ndarray:
-    """Point x in the direction of independent standard normal numbers (m,), uniform on the sphere of z: the canonical
-    distribution on a surface of constant energy."""
+    """Return the point x in the direction z of independent standard normal numbers (m,). The direction is uniformly
+    distributed on the sphere, which is the canonical distribution on a surface of constant energy."""
     return surface.point(normals) if surface.radius else surface.centre.copy()
 
 
 def optimised(
     objective: Callable[[np.ndarray], float], surface: Ellipsoid, reference: np.ndarray, tolerance: float = 1e-12
 ) -> np.ndarray:
-    """Point x with the smallest value of an objective of x (m,) found by SciPy's SLSQP, starting from the reference
-    (m,) if it is nonzero, and from both ends of every axis of the sphere."""
+    """Return the point x (m,) with the smallest value of an objective that SciPy's SLSQP finds. The searches start from
+    the reference (m,) if it is nonzero, and from both ends of every axis of the sphere."""
     if surface.radius == 0.0:
         return surface.centre.copy()
-    from scipy.optimize import minimize  # takes a tenth of a second, and only this choice needs it
+    from scipy.optimize import minimize  # this import takes a tenth of a second, and only this choice needs it
 
     m = len(reference)
     starts = [*np.eye(m), *-np.eye(m)]

@@ -1,4 +1,4 @@
-"""Relations of a release from the dense mass matrix, in O(n³), for tests and for comparison in the benchmark."""
+"""Relations for a release, computed from the dense mass matrix in O(n³), for tests and benchmarks."""
 
 import numpy as np
 import scipy
@@ -13,10 +13,10 @@ from articulon.transitions.relations import Relations
 def dense_jumps(
     matrix: np.ndarray, jacobian: np.ndarray, locked: np.ndarray, given: np.ndarray, target: np.ndarray | None = None
 ) -> np.ndarray:
-    """Jumps x (columns, nu) with x = ``given`` at locked speeds and J x = ``target``.
+    """Return jumps x of the speeds (columns, nu) with x = ``given`` at locked speeds and J x = ``target``.
 
-    The momentum of the free speeds changes only by the impulses of the loops: in the mass matrix (nu, nu), the rows of
-    J (rows, nu) are represented by the eigenvectors of J M⁻¹ Jᵀ, as many as are independent.
+    The momentum of the free speeds changes only by the impulses of the loops. The rows of J (rows, nu) are replaced by
+    as many eigenvectors of J M⁻¹ Jᵀ as there are independent rows, with the mass matrix M (nu, nu).
     """
     free = np.flatnonzero(~locked)
     fixed = np.flatnonzero(locked)

@@ -24,7 +24,7 @@ METRICS = ("euclidean", "mass")
 STREAM = 3
 """Random number stream of the releases."""
 ENERGY_DRAW, DIRECTION_DRAW = 0, 1
-"""Windows of the stream: the window of a draw is twice its number plus one of these."""
+"""Offsets of the two kinds of draws in the stream: the window of a draw is twice its number plus its offset."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +34,9 @@ class Reservoir:
     axes: np.ndarray
     """Mask of the speeds (nu,), bool."""
     speeds: np.ndarray
-    """Relative speeds of these axes, zero elsewhere, shape (nu,)."""
+    """Relative speeds of these axes, and zero for all other speeds, shape (nu,)."""
     energy: float
-    """Kinetic energy removed or added with them [energy]."""
+    """Kinetic energy that was removed or added together with these speeds [energy]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,20 +50,21 @@ class Transition:
     kept: Reservoir
     """Energy and speeds removed by a lock, or added by a release."""
     energy_before: float
-    """Kinetic energy before [energy]."""
+    """Kinetic energy before the transition [energy]."""
     energy_after: float
-    """Kinetic energy afterwards [energy]."""
+    """Kinetic energy after the transition [energy]."""
 
 
 def lock(
     model: Model, q: np.ndarray, u: np.ndarray, axes: Axes, *, locked: Any = None, time: float = 0.0
 ) -> Transition:
-    """Lock joint axes: find the speeds of the coarser model with the momentum of the finer one.
+    """Lock joint axes: find the speeds of the coarser model that have the momentum of the finer model.
 
     The momentum of every element, projected onto the motions of the coarser model, is conserved (Poursina 2012, L^{c/c}
-    = L^{f/c}): u_c is the projection of u_f, in the metric of the mass matrix, onto the speeds that are zero at locked
-    axes and satisfy all loop constraints. No other speeds of the coarse model are nearer to u_f in that metric, and the
-    energy can only grow by the work of driven joints. O(n), by divide and conquer.
+    = L^{f/c}). The speeds u_c are the projection of u_f, in the metric of the mass matrix, onto the speeds that are
+    zero at locked axes and satisfy all loop constraints. They are the speeds of the coarser model that are nearest to
+    u_f in this metric. The energy can increase only by the work of driven joints. The cost is O(n), by divide and
+    conquer.
 
     Parameters
     ----------
@@ -76,14 +77,14 @@ def lock(
         ``("body", "wx")`` or ``("body", "mode2")`` for one of them, a list of these, or a mask over the speeds (nu,),
         bool.
     locked
-        Axes that are already locked, in the same form; None for none.
+        Axes that are already locked, in the form of ``axes``; None if there are none.
     time
         Time at which driven coordinates are evaluated [time].
 
     Returns
     -------
     Transition
-        ``kept`` has the removed energy and relative speeds, for :func:`release`.
+        The new speeds. ``kept`` contains the removed energy and relative speeds, for :func:`release`.
 
     Raises
     ------
@@ -109,7 +110,7 @@ def lock(
     found = jumps(model, q, after, np.where(after, -speeds, 0.0)[None], target)
     check_loops(model, q, before, changed, found)
     coarse = np.where(after, 0.0, speeds + found.speeds[0])
-    # T_f − T_c = bᵀx + ½ xᵀS x: on long chains the difference of the two energies would be dominated by rounding.
+    # Computed as bᵀx + ½ xᵀS x, because rounding errors would dominate the difference T_f − T_c for long chains.
     energy = -0.5 * float(speeds @ np.where(after, found.impulses[0], 0.0))
     if model.drives:
         energy -= float(found.speeds[0] @ generalised_momentum(model, q, coarse))
@@ -134,11 +135,11 @@ def release(
     seed: int = 0,
     draw: int = 0,
 ) -> Transition:
-    """Release locked axes: find speeds of the finer model with the momentum of the coarser one and a given energy.
+    """Release locked axes: find speeds of the finer model with the momentum of the coarser model and a given energy.
 
-    Momentum does not determine the relative speeds x (m,) of the released axes: the speeds are u_c + W x, with W from
+    Momentum does not determine the relative speeds x (m,) of the released axes. The speeds are u_c + W x, with W from
     L^{c/c} = L^{f/c}, and their energy is T_c + ½ xᵀS x, with S the Schur complement of the mass matrix (and a linear
-    term for driven joints). The energy restricts x to an ellipsoid, and ``choice`` selects a point on it.
+    term for driven joints). A given energy restricts x to an ellipsoid, and ``choice`` selects a point on it.
 
     Parameters
     ----------
@@ -150,34 +151,35 @@ def release(
         Axes to release, in the form of :func:`lock`.
     choice
         ``"published"``: the minimum of ‖u_f − u_c‖² (Poursina 2012, section 3). It puts all energy into one mode, the
-        eigenvector of (W Wᵀ) x = λ S x with the smallest λ; of ±x, or of several such modes, the one with the largest
-        momentum at the first released axis. ``"nearest"``: the point nearest to ``reference`` in a ``metric``.
-        ``"canonical"``: a uniform draw on the ellipsoid. Or a function of the model's speeds (nu,), minimised by
-        SciPy's SLSQP.
+        eigenvector of (WᵀW) x = λ S x with the smallest λ, where u_f = u_c + W x; of ±x, or of several such modes, the
+        one with the largest momentum at the first released axis. ``"nearest"``: the point nearest to ``reference`` in a
+        ``metric``. ``"canonical"``: a uniform draw on the ellipsoid. Or a function of the model's speeds (nu,),
+        minimised by SciPy's SLSQP.
     metric
-        Metric of ``"nearest"``: ``"euclidean"``, over all speeds of the model, or ``"mass"``, by the mass matrix, which
-        needs a reference.
+        Metric of ``"nearest"``: ``"euclidean"``, over all speeds of the model, or ``"mass"``, the metric of the mass
+        matrix. ``"mass"`` needs a reference.
     energy
         Kinetic energy of the model after the release [energy].
     temperature
-        Kinetic temperature after the release, instead of an energy [temperature]: ½ k T for each degree of freedom.
+        Kinetic temperature after the release, instead of ``energy`` [temperature]: ½ k T for each degree of freedom.
     share
-        Temperature of an equilibrium from which the energy of the released axes is drawn with ``seed``, instead of the
-        above: ½ k T times the sum of m squared normal numbers, ½ m k T on average.
+        Temperature at which the energy of the released axes is drawn at random, instead of ``energy`` or
+        ``temperature`` [temperature]: ½ k T times the sum of m squared normal numbers, on average ½ m k T.
     reservoir
-        Result ``kept`` of a lock of exactly these axes: its energy is restored unless one of the three above is given,
-        and its relative speeds are the reference unless another is given.
+        Result ``kept`` of a lock of exactly these axes. Its energy is restored unless ``energy``, ``temperature`` or
+        ``share`` is given, and its relative speeds are the reference unless ``reference`` is given.
     reference
-        Relative speeds (nu,), used at the released axes; None for those of the reservoir, or zero.
+        Relative speeds (nu,), of which those of the released axes are used. None for the speeds of the reservoir, or
+        zero without a reservoir.
     locked
-        Axes that are locked now, in the same form; None for exactly ``axes``.
+        Axes that are locked now, in the form of ``axes``; None for exactly ``axes``.
     seed, draw
-        Seed of the random numbers, and number of the draw: the same two give the same speeds.
+        Seed of the random numbers, and number of the draw. The same pair of numbers gives the same speeds.
 
     Returns
     -------
     Transition
-        ``kept`` has the energy and the relative speeds that were added.
+        The new speeds. ``kept`` contains the energy and the relative speeds that were added.
 
     Raises
     ------
@@ -235,7 +237,7 @@ def release(
 
 
 def _state(model: Any, q: Any, u: Any, where: str, time: Any) -> tuple[np.ndarray, np.ndarray, float]:
-    """Coordinates, speeds and a time after validation; raises ModelError or TransitionError."""
+    """Return validated coordinates, speeds and a time; raises ModelError or TransitionError."""
     check_model(model, where)
     try:
         refuse_armature(model, where)
@@ -274,7 +276,7 @@ def _placed(
     seed: int,
     draw: int,
 ) -> float:
-    """Energy of the released axes."""
+    """Return the kinetic energy that the released axes get [energy]."""
     targets = {"energy": energy, "temperature": temperature, "share": share}
     named = [name for name, value in targets.items() if value is not None]
     if len(named) > 1:
@@ -327,7 +329,7 @@ def _refuse(model: Model, wrong: np.ndarray, message: str) -> None:
 
 
 def _still(model: Model, speeds: np.ndarray, locked: np.ndarray, where: str) -> None:
-    """Raises TransitionError unless locked axes have zero speed."""
+    """Raise TransitionError unless locked axes have zero speed."""
     moving = locked & (speeds != 0.0)
     if moving.any():
         j = int(np.argmax(moving))

@@ -1,4 +1,4 @@
-"""Dependence of the fine model's speeds on those of the coarse model, in O(n) per released speed."""
+"""Dependence of the speeds of the fine model on those of the coarse model, in O(n) for each released speed."""
 
 from typing import NamedTuple
 
@@ -13,11 +13,11 @@ from articulon.transitions.axes import axis_name
 
 
 class Relations(NamedTuple):
-    """Freedom that the momentum leaves if m speeds are released (equations in ``choices.py``)."""
+    """Matrices that describe which speeds momentum allows if m speeds are released (equations in ``choices.py``)."""
 
     columns: np.ndarray
-    """Response W of all speeds to each released one: 1 for itself, 0 for the other released and the locked speeds,
-    shape (m, nu)."""
+    """Response W of all speeds to each released speed, shape (m, nu). It is 1 for the released speed itself, and 0 for
+    the other released speeds and the locked ones."""
     schur: np.ndarray
     """Schur complement S = W M Wᵀ of the mass matrix, shape (m, m)."""
     metric: np.ndarray
@@ -29,7 +29,7 @@ class Relations(NamedTuple):
 def relations(model: Model, q: np.ndarray, locked: np.ndarray, released: np.ndarray) -> Relations:
     """Compute W, S and G for the release of some of the locked speeds (nu,), by one assembly of the coarse model.
 
-    The assembly has a column for each released speed, a unit jump of the speed; S is the impulse needed for it.
+    The assembly has a column for a unit jump of each released speed. S is the impulse that these jumps need.
     """
     places = np.flatnonzero(released)
     unit = np.zeros((places.size, model.nu))
@@ -41,13 +41,16 @@ def relations(model: Model, q: np.ndarray, locked: np.ndarray, released: np.ndar
 
 
 def generalised_momentum(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """Generalised momentum M u (nu,), in O(n)."""
+    """Compute the generalised momentum M u (nu,) in O(n)."""
     return inverse_dynamics(model, q, np.zeros(model.nu), u)
 
 
 def check_loops(model: Model, q: np.ndarray, before: np.ndarray, changed: np.ndarray, found: Jumps) -> None:
-    """Raises TransitionError if loops need the joints that are locked: the remaining free speeds then cannot satisfy as
-    many independent constraints, so that the speed of one locked axis follows from the others."""
+    """Raise TransitionError if loops need the joints that are locked.
+
+    The remaining free speeds then satisfy fewer independent constraints than before, so that the speed of one locked
+    axis follows from the others.
+    """
     if not model.loops.kind.size:
         return
     if found.rank >= int(model.loops.rank[0]):
@@ -56,7 +59,7 @@ def check_loops(model: Model, q: np.ndarray, before: np.ndarray, changed: np.nda
     whole = jumps(model, q, before, nothing).rank
     if found.rank >= whole:
         return
-    # The smallest number of axes, in their order, that already causes this: the last of them is one too many.
+    # Bisection for the smallest number of axes, in their order, that already causes this; the last of them is named.
     places = np.flatnonzero(changed)
     few, many = 0, places.size
     while many - few > 1:

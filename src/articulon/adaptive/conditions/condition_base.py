@@ -18,17 +18,18 @@ class BaseCondition(Declaration):
 
     error_class: ClassVar = CaseError
     of: ClassVar[Literal["joints", "modes", "both"]] = "both"
-    """Kinds of parts that the condition applies to."""
+    """Kinds of parts to which the condition applies."""
     of_locked: ClassVar[bool] = True
     """Whether the condition can be evaluated for locked parts."""
     chances: ClassVar[bool] = False
-    """Whether the condition holds by chance, so that frequent changes do not count as chatter."""
+    """Whether the condition is true at random, so that frequent changes do not count as chatter."""
     window: Count = 1
-    """Number of successive decisions at which the condition must hold."""
+    """Number of successive decisions at which the condition must be true."""
 
     @property
     def chance(self) -> float | None:
-        """Probability with which the condition holds at a decision, if nothing else decides."""
+        """Probability with which the condition is true at a decision, if it is random and depends on nothing else;
+        otherwise None."""
         return None
 
     def prepared(self, model: Model, parts: np.ndarray, where: str) -> Self:
@@ -41,7 +42,7 @@ class BaseCondition(Declaration):
         parts
             Joints and modes, numbered as in ``lockable.py``, shape (members,).
         where
-            Path of keys down to the condition, for messages.
+            Path of keys to the condition, for messages.
 
         Raises
         ------
@@ -51,7 +52,7 @@ class BaseCondition(Declaration):
         return self
 
     def truth(self, decision: DecisionState, parts: np.ndarray) -> np.ndarray:
-        """Whether the condition holds for each of the joints and modes, bool, shape (members,)."""
+        """Return whether the condition is true for each of the joints and modes, bool, shape (members,)."""
         raise NotImplementedError
 
 
@@ -68,15 +69,15 @@ class BoundedCondition(BaseCondition):
         return self
 
     def holds(self, values: Any) -> Any:
-        """Whether the numbers are on the required side of the bound."""
+        """Return whether numbers are on the required side of the bound."""
         return values < float(self.below) if self.below is not None else values > float(self.above)  # type: ignore[arg-type]
 
 
 class TriedCondition(BaseCondition):
     """Base of conditions on the energy that locking removes.
 
-    Joints and modes are tried one after the other, each with the previous ones already locked or released
-    (``tried_locks.py``); :meth:`truth` is not called.
+    Joints and modes are tried one after the other; at each trial, the previous ones are already locked or released
+    (``tried_locks.py``). :meth:`truth` is not called.
     """
 
     of_locked: ClassVar[bool] = False
@@ -84,4 +85,4 @@ class TriedCondition(BaseCondition):
     below: Annotated[Quantity, Dimension("energy", minimum=0)]
     """Upper bound [energy]."""
     attempts: Count | None = None
-    """Number of parts tried at a decision, drawn at random; by default all."""
+    """Number of joints or modes that are tried at a decision, drawn at random; by default all."""

@@ -1,4 +1,4 @@
-"""Quantities that conditions depend on at a decision."""
+"""Quantities at a decision on which conditions depend."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ STREAM = 11
 
 
 class DecisionState:
-    """A state at a decision; each quantity that conditions need is computed once.
+    """A state at a decision. Each quantity that conditions need is computed at most once.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ class DecisionState:
     seed
         Seed of the run.
     space
-        Returns the space of current motions for True, and of all motions of the model for False.
+        Function that returns the space of current motions for True, and of all motions of the model for False.
     changed
-        Returns the time of the last change of each part [time], shape (parts,).
+        Function that returns the time of the last change of each part [time], shape (parts,).
     """
 
     def __init__(
@@ -55,11 +55,12 @@ class DecisionState:
         self._rates: np.ndarray | None = None
 
     def sizes(self, values: np.ndarray) -> np.ndarray:
-        """Norm of a vector of the speeds of each joint and mode, shape (parts,)."""
+        """Return, for a vector over the speeds of the model, its norm over the speeds of each joint and mode, shape
+        (parts,)."""
         return np.sqrt(np.bincount(self.joints.u, values * values, minlength=self.joints.degrees_of_freedom.size))
 
     def rates(self) -> np.ndarray:
-        """Accelerations u' with every joint free, shape (nu,)."""
+        """Accelerations u' if every joint were free, shape (nu,)."""
         if self._rates is None:
             e, state = self.evaluator, self.state
             y = e.variables(state)

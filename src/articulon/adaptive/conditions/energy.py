@@ -6,11 +6,11 @@ from articulon.adaptive.conditions.condition_base import TriedCondition
 
 
 class Energy(TriedCondition):
-    """Kinetic energy that locking this joint or mode would remove.
+    """True if locking the joint or mode would remove less kinetic energy than a bound.
 
-    Parts are tried one after the other, each with the previous ones already locked or released. In thermal motion the
-    distribution of this energy is that of the part's own degrees of freedom, independent of the coordinates, so that
-    the choice of locks does not bias the coordinates.
+    Joints and modes are tried one after the other; at each trial, the previous ones are already locked or released. In
+    thermal motion, the distribution of the removed energy depends only on the number of degrees of freedom of the joint
+    or mode, and not on the coordinates. The choice of locks therefore does not bias the coordinates.
     """
 
     when: Literal["energy"] = "energy"

@@ -58,7 +58,7 @@ class Acceleration(JointMotion):
 
 
 class Torque(JointMotion):
-    """Magnitude of the torque of springs and other joint forces."""
+    """Magnitude of the torque of springs and other joint forces on a joint."""
 
     when: Literal["torque"] = "torque"
     below: Annotated[Quantity | None, Dimension("torque", minimum=0)] = None

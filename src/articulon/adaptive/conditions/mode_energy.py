@@ -12,9 +12,9 @@ from articulon.declaration import Dimension, Quantity
 class ModeEnergy(BoundedCondition):
     """Energy of a mode of a flexible body about its equilibrium under the current forces.
 
-    Each mode is treated as an independent oscillator, with everything else fixed: ½ m η'² + (m η'')²/2k with its mass
-    m = 1/(M⁻¹)_jj and its stiffness k = K_jj. For a locked mode it is f²/2k, the energy that the force f that holds it
-    would give.
+    Each mode is treated as an independent oscillator. With the mass m = 1/(M⁻¹)_jj and the stiffness k = K_jj of the
+    mode, the energy is ½ m η'² + (m η'')²/2k. For a locked mode it is f²/2k, where f is the force that holds the mode:
+    the energy that the mode would have after its release.
     """
 
     when: Literal["mode-energy"] = "mode-energy"
@@ -30,14 +30,14 @@ class ModeEnergy(BoundedCondition):
 
 
 def mode_energies(decision: DecisionState, parts: np.ndarray) -> np.ndarray:
-    """Energies described in :class:`ModeEnergy` [energy], shape (members,)."""
+    """Return the energies described in :class:`ModeEnergy` [energy], shape (members,)."""
     index, forest, state = decision.joints.modes, decision.evaluator.model.forest, decision.state
     assert index is not None and forest.flexible is not None
     speeds, own = decision.joints.start[parts], index.diagonal[parts - decision.joints.links]
     present, whole = decision.space(True), decision.space(False)
     free = decision.rates()
     rates = present.solve(whole.momentum(free)) if state.resolution.locked.any() else free
-    # Force that all forces together exert on the locked motions, beyond their effect on the current motions.
+    # The force on the locked motions that remains after the accelerations of the current motions.
     force = whole.momentum(free - rates)[speeds] if state.resolution.locked.any() else np.zeros(speeds.size)
     kinetic, moving = np.zeros(speeds.size), np.flatnonzero(~state.resolution.locked[speeds])
     if moving.size:
@@ -45,5 +45,5 @@ def mode_energies(decision: DecisionState, parts: np.ndarray) -> np.ndarray:
         mass = 1.0 / present.columns(at)[np.arange(at.size), at]
         force[moving], kinetic[moving] = mass * rates[at], 0.5 * mass * state.u[at] ** 2
     stiffness = forest.flexible.stiffness[index.own_pair[own]]
-    with np.errstate(divide="ignore", invalid="ignore"):  # a mode without stiffness has infinite energy
+    with np.errstate(divide="ignore", invalid="ignore"):  # the energy of a mode without stiffness is infinite
         return kinetic + np.where(force == 0.0, 0.0, 0.5 * force * force / stiffness)

@@ -1,4 +1,4 @@
-"""The condition that holds at random."""
+"""The condition that is true at random."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -11,12 +11,12 @@ from articulon.declaration import Number
 
 
 class Random(BaseCondition):
-    """Holds at random, independently for each joint or mode."""
+    """True at random, independently for each joint or mode."""
 
     when: Literal["random"] = "random"
     chances: ClassVar[bool] = True
     probability: Annotated[Number, Field(ge=0.0, le=1.0)]
-    """Probability at every decision."""
+    """Probability that the condition is true, at every decision."""
 
     @property
     def chance(self) -> float | None:

@@ -10,21 +10,21 @@ from articulon.declaration import Dimension, Quantity
 
 
 class Schedule(BaseCondition):
-    """Holds at the first decision at or after each of the times."""
+    """True at the first decision at or after each of the given times."""
 
     when: Literal["schedule"] = "schedule"
     times: Annotated[tuple[Quantity, ...], Dimension("time", minimum=0)]
-    """Times at which the condition holds [time]."""
+    """Times at which the condition is true [time]."""
 
     def truth(self, decision: DecisionState, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""
-        # The first decision not before a time, with a margin for rounding of both.
+        # True for the first decision not earlier than a time, with a margin for rounding errors.
         due = [0.0 <= decision.time - float(t) + 1e-9 * decision.every < decision.every for t in self.times]
         return np.full(parts.size, any(due))
 
 
 class Elapsed(BaseCondition):
-    """Holds once a given time has passed since the last change of the joint or mode."""
+    """True after a given time has passed since the last change of the joint or mode."""
 
     when: Literal["elapsed"] = "elapsed"
     time: Annotated[Quantity, Dimension("time", minimum=0)]

@@ -14,8 +14,8 @@ from articulon.model import Model
 
 
 class Function(BaseCondition):
-    """A user's ``function(time, q, u, locked)`` that returns the truth for every speed of the model, as an array (nu,);
-    a joint uses the value of its first speed."""
+    """A user's ``function(time, q, u, locked)`` that returns, for every speed of the model, whether the condition is
+    true, as an array (nu,). For a joint, the value of its first speed is used."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
     when: Literal["function"] = "function"

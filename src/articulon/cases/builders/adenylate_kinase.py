@@ -18,7 +18,7 @@ NMP, LID = range(30, 60), range(122, 160)
 HINGE = 4
 """Number of hinge residues at each end of a domain other than the core."""
 SEAMS = {60: 29, 160: 121}
-"""Residues of the core whose predecessor is in another domain, and the core residue that carries each of them."""
+"""Core residues whose predecessor in the sequence belongs to another domain, and the core residue that carries each."""
 PULLED = 0.3
 """Minimum decrease of distance from the open to the closed form for which two residues attract each other [nm]."""
 
@@ -26,10 +26,11 @@ PULLED = 0.3
 class AdenylateKinase(BaseBuilder):
     """The 214 residues of adenylate kinase of *Escherichia coli*, each a rigid ball at its alpha carbon.
 
-    Each residue is carried by its predecessor on a spherical joint midway between the two. The core is one tree, so
-    that its parts can be merged: residues 60 and 160 are carried by 29 and 121, and bonds of the network hold the ends
-    of the other domains. Bodies are named by domain, residue and number: ``core:MET1``, ``nmp:``, ``lid:``, and
-    ``nmp-hinge:`` and ``lid-hinge:`` for the four residues at both ends of each domain.
+    Each residue is carried by its predecessor on a spherical joint midway between the two. The core is one connected
+    part of the tree, so that it can be merged into one body: residues 60 and 160 are carried by residues 29 and 121,
+    and springs of the network hold the ends of the other domains. Bodies are named by domain, residue and number:
+    ``core:MET1``, ``nmp:``, ``lid:``, and ``nmp-hinge:`` and ``lid-hinge:`` for the four residues at both ends of each
+    domain.
     """
 
     builder: Literal["adenylate-kinase"] = "adenylate-kinase"
@@ -40,10 +41,10 @@ class AdenylateKinase(BaseBuilder):
     cutoff: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)] = 1.0
     """Distance in the open form below which two residues are connected by a spring [length]."""
     stiffness: Annotated[Quantity, Dimension("stiffness", minimum=0)] = 400.0
-    """Stiffness k of these springs, at rest in the open form [energy/length²]."""
+    """Stiffness k of the springs of the network, which have their rest lengths in the open form [energy/length²]."""
     closing: Annotated[Quantity, Dimension("stiffness", minimum=0)] = 10.0
-    """Stiffness k of the springs between residues of different domains that touch in the closed form, at rest in that
-    form [energy/length²]."""
+    """Stiffness k of the springs between residues of different domains that touch in the closed form [energy/length²].
+    These springs have their rest lengths in the closed form."""
 
     def populate(self, builder: ModelBuilder) -> None:
         """Add the residues and the network; quantities are in the builder's units, lengths in nm."""
@@ -55,7 +56,7 @@ class AdenylateKinase(BaseBuilder):
             if above < 0:
                 builder.add_body(name, joint=Free(), q=(*is_open[k], 1, 0, 0, 0), **common)
             else:
-                # The frame of a body is at its joint; its alpha carbon is half the way further on.
+                # The frame of a body is at its joint, half-way between the alpha carbons of its predecessor and itself.
                 half = _arm(is_open, k)
                 place = _arm(is_open, above) + half
                 builder.add_body(name, parent=names[above], joint=Spherical(), position=place, com=half, **common)

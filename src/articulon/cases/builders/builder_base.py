@@ -22,8 +22,8 @@ class BaseBuilder(Declaration):
         raise NotImplementedError
 
     def beside(self, source: str) -> Self:
-        """Return a copy whose files are located beside a case file; raises CaseError if one is missing or has
-        changed."""
+        """Return a copy in which paths of files are relative to the folder of the case file; raises CaseError if a file
+        is missing or has changed."""
         return self
 
     @property
@@ -42,7 +42,7 @@ class BaseBuilder(Declaration):
 
 
 def function_beside(function: str, source: str) -> str:
-    """Location of a user's function: a Python file beside the case file if there is one."""
+    """Return the location of a user's function: a Python file in the folder of the case file if there is one."""
     place, _, name = function.rpartition(":")
     beside = Path(source).parent / place
     return f"{beside.resolve()}:{name}" if place.endswith(".py") and is_file(beside) else function

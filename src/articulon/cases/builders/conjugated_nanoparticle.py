@@ -25,8 +25,8 @@ class Sphere(Declaration):
 
 
 class ConjugatedNanoparticle(BaseBuilder):
-    """A free core with ``ligands`` straight radial chains of spheres on spherical joints, and receptors in a fixed
-    plane.
+    """A free core that carries ``ligands`` straight radial chains of spheres on spherical joints, in front of receptors
+    in a fixed plane.
 
     The chains leave the core in a ring at ``ring_angle`` from the x axis, along which the core approaches the plane.
     Each sphere turns about the point where it touches its predecessor; its site is at its centre. Bodies are named
@@ -50,11 +50,12 @@ class ConjugatedNanoparticle(BaseBuilder):
     receptors: Annotated[Whole, Field(ge=1)] = 20
     """Number of receptors."""
     receptor_layout: Literal["ring", "grid"] = "ring"
-    """Layout of the receptors: evenly on a circle about the x axis, or on the nearest points of a square grid."""
+    """Layout of the receptors: evenly on a circle about the x axis, or on the points of a square grid nearest to that
+    axis."""
     receptor_ring_radius: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """Radius of the ring of receptors [length]; by default that of the ring of the chains' tips."""
+    """Radius of the ring of receptors [length]; by default that of the circle through the tips of the chains."""
     receptor_spacing: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """Spacing of the grid [length]; by default the receptors fill the circle of the chains' tips."""
+    """Spacing of the grid [length]; by default the receptors fill the circle through the tips of the chains."""
     receptor_turn: Annotated[Quantity, Dimension("angle")] = 0.0
     """Angle by which the receptors are rotated about x relative to the chains [rad]."""
 

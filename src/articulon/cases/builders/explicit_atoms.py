@@ -15,14 +15,14 @@ Index = Annotated[Whole, Field(ge=0)]
 OF_ATOMS = ("names", "elements", "masses", "residues")
 """Columns with one row per atom."""
 OF_RESIDUES = ("residue_numbers", "insertions", "chains", "residue_kinds")
-"""Columns with one row per residue, besides the residue names."""
+"""Columns with one row per residue, except for the residue names."""
 
 
 class ExplicitTorsion(Declaration):
     """Name of the torsion that a revolute joint rotates."""
 
     body: BodyName
-    """The body that turns."""
+    """Body that the joint carries."""
     name: str
     """Name of the torsion, such as ``"phi:A:TRP2"``."""
     atoms: tuple[Index, Index, Index, Index]
@@ -30,7 +30,7 @@ class ExplicitTorsion(Declaration):
 
 
 class ExplicitAtoms(Declaration):
-    """Columns of atoms and of residues; see ``Model.atoms``."""
+    """Atoms and residues, stored by columns; see ``Model.atoms``."""
 
     error_class: ClassVar = CaseError
     sites: tuple[Index, ...]

@@ -30,7 +30,7 @@ class ExplicitLoop(Declaration):
     name: Annotated[str, Field(min_length=1)]
     """Name, unique among the loops and drives."""
     joint: JointName
-    """Kind of joint; any that constrains."""
+    """Kind of joint; any kind that imposes a constraint."""
     axis: Annotated[Vector | None, Dimension("dimensionless")] = None
     """Direction of a revolute or prismatic joint in the joint frame; (0, 0, 1) by default."""
     parent: BodyOrGround = GROUND
@@ -85,9 +85,9 @@ class ExplicitDrive(Declaration):
     times: Annotated[tuple[Quantity, ...] | None, Dimension("time")] = None
     """Increasing times, at least four, covering the whole run [time]."""
     values: tuple[Quantity, ...] | None = None
-    """Coordinate at these times, in its own dimension; interpolated by a cubic spline."""
+    """Values of the coordinate at these times, in the dimension of the coordinate; a cubic spline interpolates them."""
     function: str | None = None
-    """Instead of a table, the location of a function: ``"module:name"`` or ``"file.py:name"``. ``function(time,
+    """Location of a function that replaces the table: ``"module:name"`` or ``"file.py:name"``. ``function(time,
     result)`` writes the coordinate, its rate and its acceleration into ``result`` (3,)."""
 
     @model_validator(mode="after")

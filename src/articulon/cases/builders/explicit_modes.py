@@ -1,4 +1,4 @@
-"""Modes of a flexible body in a case file: of a beam, of an elastic network, or from a file of NumPy arrays."""
+"""Modes of a flexible body in a case file, for a beam, an elastic network, or from a file of NumPy arrays."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ class ModesDeclaration(Declaration):
     damping_ratio: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = 0.0
     """Damping ratio of each mode, relative to critical damping."""
     largest: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 0.1
-    """Largest displacement of a node for which the linear theory is taken as valid, relative to the body's length."""
+    """Largest displacement of a node for which the linear theory is assumed to be valid, relative to the length of the
+    body."""
     handle: Count = 0
-    """Node of handle 1, the body's frame."""
+    """Index of the node at handle 1, where the frame of the body is."""
 
     def beside(self, source: str, key: str) -> Self:
         """Return a copy whose file, if any, is located beside the case file and whose contents are recorded by a
@@ -45,7 +46,7 @@ class ModesDeclaration(Declaration):
 
 
 class InFile(ModesDeclaration):
-    """Modes that come from a file."""
+    """Base of the modes that are read from a file."""
 
     file_key: ClassVar[str]
     sha256: str | None = None
@@ -80,7 +81,8 @@ class BeamModes(ModesDeclaration):
     gyration: Annotated[Pair, Dimension("length", minimum=0)] = 0.0
     """Radii of gyration of the cross-section along y and z, or one value for both [length]."""
     boundary: Literal["clamped", "free", "loaded"] = "clamped"
-    """Boundary conditions: a cantilever on handle 1, both ends free, or another body on the far end."""
+    """Boundary conditions. ``clamped``: a cantilever held at handle 1; ``free``: both ends free; ``loaded``: another
+    body at the far end."""
     nodes: Annotated[Whole, Field(ge=2)] | None = None
     """Number of nodes on the axis; by default as many as the modes need."""
     masses: Literal["consistent", "lumped"] = "consistent"

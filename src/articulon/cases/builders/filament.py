@@ -19,9 +19,9 @@ from articulon.units import UnitSystem
 class Filament(BaseBuilder):
     """``links`` equal beams along x, each joined to the last node of its predecessor.
 
-    The shapes of the links transmit moments (``ar.modes.beam(boundary="loaded")``): welded together, they form one beam
-    that can bend and rotate far. At the start each link is an arc about z with an equal share of ``curl``. Bodies are
-    named ``link-1`` to ``link-n``.
+    The modes of the links can transmit moments (``ar.modes.beam(boundary="loaded")``), so that links that are welded
+    together form one beam with large bending and rotation. At the start each link is an arc about z with an equal part
+    of the angle ``curl``. Bodies are named ``link-1`` to ``link-n``.
     """
 
     builder: Literal["filament"] = "filament"
@@ -36,7 +36,7 @@ class Filament(BaseBuilder):
     bending_stiffness: Annotated[Quantity, Dimension("energy_length", minimum=0, exclusive=True)]
     """Bending stiffness EI; for a polymer kT times the persistence length [energy length]."""
     bending: Annotated[Whole, Field(ge=2)] = 2
-    """Number of shapes of a link in each of the two planes; two make cubic elements."""
+    """Number of bending modes of a link in each of the two planes. With two, links are cubic beam elements."""
     joint: JointName = "weld"
     """Joint between a link and the next."""
     base: Literal["free", "held"] = "free"
@@ -44,15 +44,16 @@ class Filament(BaseBuilder):
     damping_ratio: Annotated[Number, Field(ge=0)] = 0.0
     """Damping ratio of the modes of a link, relative to critical damping."""
     largest: Annotated[Number, Field(gt=0)] = 0.1
-    """Largest displacement in a link for which the linear theory is taken as valid, relative to the link's length."""
+    """Largest displacement in a link for which the linear theory is assumed to be valid, relative to the length of the
+    link."""
     curl: Annotated[Quantity, Dimension("angle")] = 0.0
     """Angle by which the filament is bent at the start [rad]."""
     spin: Annotated[Vector, Dimension("angular_velocity")] = (0.0, 0.0, 0.0)
     """Initial angular velocity of a free first link, and so of the whole filament, world frame [rad/time]."""
 
     def resolved(self, units: UnitSystem, where: str = "model") -> Self:
-        """Return a copy in the given units; raises CaseError for a joint that joins nothing, or a spin of a held
-        link."""
+        """Return a copy in the given units; raises CaseError for a joint that does not hold links together, or a spin
+        of a held link."""
         if not BY_NAME[self.joint]().rows():
             raise CaseError(f"{where}.joint: a {self.joint} joint does not hold links together; choose another joint")
         filament = super().resolved(units, where)
@@ -74,7 +75,8 @@ class Filament(BaseBuilder):
             damping_ratio=self.damping_ratio,
             largest=self.largest,
         )
-        # The end of an arc of angle a deviates from the tangent at its start by aL/2 and is rotated by a.
+        # The end of an arc of angle a and length L is displaced from the tangent at its start by aL/2, and rotated by
+        # a.
         angle = float(self.curl) / self.links
         eta = (0.5 * angle * length, angle * length, *(0.0,) * (2 * self.bending - 2))
         joint = joint_of(self.joint, None)

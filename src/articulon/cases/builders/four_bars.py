@@ -13,11 +13,11 @@ from articulon.sizes import BODY, check_size
 
 
 class FourBars(BaseBuilder):
-    """``loops`` + 1 cranks on the ground along x, with rods between the ends of neighbours, all of equal length.
+    """``loops`` + 1 cranks in a row along x on the ground, with rods between the ends of neighbours.
 
-    All are thin rods on revolute joints about z, upright at the start; the angle of a crank is measured from x. Bodies
-    are named ``crank-0`` to ``crank-n`` and ``coupler-1`` to ``coupler-n``. Coupler k leads from crank k − 1 to crank
-    k, where a revolute joint closes the loop.
+    All cranks and couplers are thin rods of equal length on revolute joints about z. Cranks are upright at the start,
+    and their angles are measured from x. Bodies are named ``crank-0`` to ``crank-n`` and ``coupler-1`` to
+    ``coupler-n``. Coupler k leads from crank k − 1 to crank k, where a revolute joint closes the loop.
     """
 
     builder: Literal["four-bars"] = "four-bars"

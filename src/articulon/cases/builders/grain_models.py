@@ -20,7 +20,7 @@ Density = Annotated[Quantity | None, Dimension("mass_density", minimum=0, exclus
 Mass = Annotated[Quantity | None, Dimension("mass", minimum=0, exclusive=True)]
 STILL: Vector = (0.0, 0.0, 0.0)
 GRID_PLACE = 300
-"""Memory for one grid place while grains are laid out [bytes]."""
+"""Memory for one grid place while grains are placed [bytes]."""
 
 
 class Weighed(Declaration):
@@ -64,9 +64,10 @@ class SingleGrain(Weighed):
 class Fill(Weighed):
     """A region filled with grains that do not touch.
 
-    ``grid`` puts them on a cubic grid, from the lowest places upwards. Its spacing fits the largest grains with a
-    ``gap``, within which each grain is displaced at random. ``random`` inserts grains one by one, the largest first,
-    wherever there is space (random sequential addition, which reaches a solid fraction of about 0.3).
+    The arrangement ``grid`` puts grains on a cubic grid, from the lowest places upwards. The spacing of the grid is the
+    largest diameter plus a ``gap``, within which each grain is displaced at random. The arrangement ``random`` inserts
+    grains one by one, the largest first, at random places with enough space (random sequential addition, which reaches
+    a solid fraction of about 0.3).
     """
 
     name: str = "grain"
@@ -74,13 +75,14 @@ class Fill(Weighed):
     kind: str = "grain"
     """Kind of the grains, which selects their material."""
     count: Annotated[Whole, Field(ge=1)] | None = None
-    """Number of grains; by default as many as the grid holds."""
+    """Number of grains; by default as many as fit on the grid."""
     radius: Radius
-    """Radius of each grain, or of the smallest [length]."""
+    """Radius of each grain, or of the smallest grain if radii differ [length]."""
     largest_radius: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
     """Radius of the largest grain, if the radii differ [length]."""
     distribution: Literal["uniform", "equal-volumes"] = "uniform"
-    """Distribution of the radii between the two: uniform, or equal volumes of each size, p(R) ∝ 1/R³."""
+    """Distribution of the radii between ``radius`` and ``largest_radius``: uniform, or with equal total volumes of each
+    size, p(R) ∝ 1/R³."""
     low: Annotated[Vector, Dimension("length")]
     """Corner of the region with the smallest coordinates, or one end of the axis of a cylinder [length]."""
     high: Annotated[Vector, Dimension("length")]
@@ -164,7 +166,7 @@ class Fill(Weighed):
 
 
 class Chain(Weighed):
-    """A row of equal spheres, each joined to its predecessor half-way between the two."""
+    """A row of equal spheres; neighbours are joined half-way between their centres."""
 
     name: str = "chain"
     """Name of the bodies, to which their number from 0 is appended."""
@@ -216,8 +218,8 @@ class Chain(Weighed):
 
 
 class Grains(WrittenOut):
-    """Single grains, filled regions, chains of spheres, and bodies, sites, loops and drives as in a written-out
-    model."""
+    """Single grains, filled regions and chains of spheres, together with bodies, sites, loops and drives that are
+    written out one by one."""
 
     builder: Literal["grains"] = "grains"
     grains: tuple[SingleGrain, ...] = ()

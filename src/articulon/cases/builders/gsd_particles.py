@@ -20,9 +20,9 @@ from articulon.model.shapes import Particle
 
 REPEATS: tuple[Boundary, Boundary, Boundary] = ("periodic", "periodic", "periodic")
 ROUND = ("Sphere", "Undefined", "")
-"""GSD shapes that are represented by a contact sphere."""
+"""GSD shapes that become contact spheres."""
 ROUNDED = 1e-3
-"""Largest error of the norm of an orientation that counts as single-precision rounding."""
+"""Largest error of the norm of an orientation that is accepted as a rounding error of single precision."""
 
 
 class GsdParticles(BaseBuilder):
@@ -117,7 +117,7 @@ class GsdParticles(BaseBuilder):
             ) from None
 
     def _check(self, frame: Any) -> None:
-        """Raises ModelError for features of the particles in a file that are not supported."""
+        """Raise ModelError for features of the particles in a file that are not supported."""
         where = f"model.file: {clipped(self.file)}"
         if int(frame.configuration.dimensions) != 3:
             raise ModelError(f"{where} is two-dimensional; only three-dimensional files are supported")
@@ -158,7 +158,7 @@ class GsdParticles(BaseBuilder):
 
 
 def _unit(orientation: np.ndarray, where: str) -> np.ndarray:
-    """Euler parameters of norm 1 (n, 4), from the single-precision ones of a file."""
+    """Return Euler parameters normalised to 1 (n, 4), from those of a file in single precision."""
     norm = np.linalg.norm(orientation, axis=1)
     wrong = np.flatnonzero(~(np.abs(norm - 1.0) < ROUNDED))
     if wrong.size:
@@ -175,7 +175,7 @@ def _spins(orientation: np.ndarray, angmom: np.ndarray, inertia: np.ndarray) -> 
 
 
 def _left_out(frame: Any, where: str) -> tuple[str, ...]:
-    """Contents of the file other than particles, one line each."""
+    """Return the contents of the file that are left out, one line each."""
     found = []
     for name in ("bonds", "angles", "dihedrals", "impropers", "constraints", "pairs"):
         count = int(getattr(frame, name).N or 0)

@@ -39,11 +39,13 @@ class LammpsData(BaseBuilder):
     """Commands of an input script that define forces, such as ``"pair_style lj/cut 2.5"``; see
     ``articulon.lammps.read_data``."""
     rigid_bonds: tuple[Identity | str, ...] = ()
-    """Types of rigid bonds, by number or label: joints of two degrees of freedom between points."""
+    """Types of the bonds that are rigid, by number or label. A rigid bond is a joint with two degrees of freedom
+    between two points."""
     rigid_groups: tuple[Identity | tuple[Identity, ...], ...] = ()
     """Groups of atoms that form one rigid body each: molecules by id, or lists of atom ids."""
     leave_out: tuple[str, ...] = ()
-    """Parts without a counterpart to leave out on purpose: ``"pairs"``, ``"impropers"``, ``"angle 2"``."""
+    """Parts of the file that articulon does not support and that are left out on purpose, such as ``"pairs"``,
+    ``"impropers"`` or ``"angle 2"``."""
     chains: Flag = True
     """Whether molecules of at least four beads that form a linear chain, a ring or a star are treated as polymer
     chains, for which a run computes statistics."""

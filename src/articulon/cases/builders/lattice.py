@@ -39,10 +39,10 @@ Count = Annotated[Whole, Field(ge=1)]
 class Lattice(BaseBuilder):
     """``cells`` crystal cells along x, y and z, each a cube with the edge ``constant``.
 
-    If the case has no ``[box]``, it gets a periodic one with a corner at the origin that holds the cells exactly. A
-    lattice needs ``constant``, ``number_density`` or ``packing_fraction``, or a box whose lengths are divided by the
-    cells. The first position of the first cell is a quarter of an edge from the corner, so that no particle starts on a
-    face.
+    If the case has no ``[box]``, it gets a periodic box that contains the cells exactly, with a corner at the origin.
+    The size of a cell follows from ``constant``, ``number_density`` or ``packing_fraction``, or from the lengths of the
+    box and the number of cells. The first particle of the first cell is a quarter of an edge away from the corner, so
+    that no particle starts on a face.
     """
 
     error_class: ClassVar = ModelError
@@ -53,18 +53,18 @@ class Lattice(BaseBuilder):
     cells: Count | tuple[Count, Count, Count]
     """Number of cells, in all directions or in each."""
     species: dict[str, Species]
-    """Species by kind: one, or two for rock salt, the first of which is at the corners."""
+    """Species by kind: one species, or two for rock salt. The first one is at the corners of the cells."""
     constant: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
     """Edge of a cell [length]."""
     number_density: Annotated[Quantity | None, Dimension("number_density", minimum=0, exclusive=True)] = None
     """Number of particles per volume [1/length³]."""
     packing_fraction: Annotated[Quantity | None, Dimension("dimensionless", minimum=0, exclusive=True)] = None
-    """Fraction of the volume filled by the spheres, instead of ``constant``; the species then need a radius."""
+    """Fraction of the volume that the spheres fill, instead of ``constant``; the species then need radii."""
     jitter: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = 0.0
     """Largest random initial displacement of a particle along each axis, in cell edges; uniformly distributed."""
     temperature: Annotated[Quantity, Dimension("temperature", minimum=0)] = 0.0
-    """Temperature of the initial velocities: Maxwell-distributed, with zero total momentum, scaled to exactly the
-    kinetic energy of 3n − 3 degrees of freedom [temperature]."""
+    """Temperature of the initial velocities [temperature]. They have a Maxwell distribution with zero total momentum,
+    and are scaled to exactly the kinetic energy of 3n − 3 degrees of freedom."""
     seed: Seed = 1
     """Seed for the velocities and the jitter."""
 
@@ -110,8 +110,8 @@ class Lattice(BaseBuilder):
         )
 
     def _edges(self, box: Box | None, cells: np.ndarray, basis: int) -> np.ndarray:
-        """Edges of a cell along x, y and z [length]; raises CaseError if nothing determines them, or two settings
-        do."""
+        """Return the edges of a cell along x, y and z [length]; raises CaseError if no setting or several settings
+        determine them."""
         edge = None if self.constant is None else float(self.constant)
         if self.number_density is not None:
             edge = float(np.cbrt(basis / float(self.number_density)))

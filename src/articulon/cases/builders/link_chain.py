@@ -20,9 +20,9 @@ from articulon.units import UnitSystem
 class LinkChain(BaseBuilder):
     """``links`` solid cylinders along −z of their frames, each on a joint at the end of its predecessor.
 
-    The first link is free, with its end at the world's origin, or hangs there from a joint of the same kind. At zero
-    coordinates each link is rotated relative to its predecessor by ``curl`` about y. Bodies are named ``link-1`` to
-    ``link-n``.
+    The first link has its end at the origin of the world frame, where it is free or hangs from a joint of the same
+    kind. At zero coordinates each link is rotated relative to its predecessor by ``curl`` about y. Bodies are named
+    ``link-1`` to ``link-n``.
     """
 
     builder: Literal["link-chain"] = "link-chain"
@@ -43,15 +43,17 @@ class LinkChain(BaseBuilder):
     curl: Annotated[Quantity, Dimension("angle")] = 0.0
     """Angle between a link and the next at zero coordinates [rad]."""
     disorder: Annotated[Number, Field(ge=0)] = 0.0
-    """Width σ of the distribution of initial rotations of spherical joints, with a density exp(−φ²/2σ²) over all
-    rotations of angle φ: thermal equilibrium of torsional springs of stiffness kT/σ² with Fixman's potential."""
+    """Width σ of the distribution of initial rotations of spherical joints. Its density is exp(−φ²/2σ²) over all
+    rotations of angle φ, which is the thermal equilibrium of torsional springs of stiffness kT/σ² with Fixman's
+    potential."""
     disorder_seed: Seed = 1
-    """Seed for these rotations."""
+    """Seed for the rotations of ``disorder``."""
     spin: Annotated[Vector, Dimension("angular_velocity")] = (0.0, 0.0, 0.0)
     """Initial angular velocity of a free first link, and so of the whole chain, world frame [rad/time]."""
 
     def resolved(self, units: UnitSystem, where: str = "model") -> Self:
-        """Return a copy in the given units; raises CaseError for a joint that joins nothing or an invalid axis."""
+        """Return a copy in the given units; raises CaseError for a joint that does not hold links together, or an
+        invalid axis."""
         chain = super().resolved(units, where)
         if not BY_NAME[self.joint]().rows():
             raise CaseError(f"{where}.joint: a {self.joint} joint does not hold links together; choose another joint")
@@ -86,8 +88,8 @@ class LinkChain(BaseBuilder):
 
 
 def rotations(count: int, sigma: float, seed: int) -> np.ndarray:
-    """Random rotations about uniformly distributed axes with angles of density sin²(φ/2) exp(−φ²/2σ²), as Euler
-    parameters, shape (count, 4)."""
+    """Draw random rotations as Euler parameters, shape (count, 4). Their axes are uniformly distributed, and their
+    angles have the density sin²(φ/2) exp(−φ²/2σ²)."""
     random = np.random.default_rng(seed)
     angles = np.linspace(0.0, np.pi, 20001)
     below = np.concatenate([[0.0], np.cumsum(np.sin(0.5 * angles[1:]) ** 2 * np.exp(-0.5 * (angles[1:] / sigma) ** 2))])

@@ -31,7 +31,7 @@ from articulon.units import UnitSystem
 
 
 class Molecule(BaseBuilder):
-    """A PDB or mmCIF file, a part of it, or a peptide, as rigid clusters of atoms connected by torsions.
+    """A molecule from a PDB or mmCIF file or a sequence, as rigid groups of atoms connected by torsions.
 
     Bodies are named by chain, residue and bond, ``A:LYS12:CA-CB``. Sites are the atoms in the order of the file. Joint
     coordinates are dihedral angles.
@@ -43,17 +43,18 @@ class Molecule(BaseBuilder):
     structure: str | None = None
     """Structure file: a path relative to the case, ``.pdb`` or ``.cif``, also with ``.gz``."""
     sequence: str | tuple[str, ...] | None = None
-    """Sequence of a peptide of standard geometry, instead of a file: letters, or names of residues and caps, such as
-    ``["ACE", "ALA", "NME"]``."""
+    """Sequence of a peptide in standard geometry, instead of a file: one-letter codes, or a list of names of residues
+    and caps, such as ``["ACE", "ALA", "NME"]``."""
     phi: Annotated[Quantity, Dimension("angle")] = "-57 deg"
-    """Dihedral φ of every residue of that peptide [rad]; by default that of an α-helix."""
+    """Dihedral φ of every residue of the peptide given by ``sequence`` [rad]; by default that of an α-helix."""
     psi: Annotated[Quantity, Dimension("angle")] = "-47 deg"
-    """Dihedral ψ of every residue of that peptide [rad]; by default that of an α-helix."""
+    """Dihedral ψ of every residue of the peptide given by ``sequence`` [rad]; by default that of an α-helix."""
     sha256: str | None = None
     """SHA-256 of the file, so that a run does not continue with a different file; computed when the case is read."""
     level: Level = "all-atom-torsion"
-    """Rigid parts: only rings and double bonds; also each backbone (``side-chains``); also each side chain
-    (``rigid-side-chains``); each ``residue``; or the given domains (``domain``)."""
+    """Parts that are rigid. ``all-atom-torsion``: only rings and double bonds; ``side-chains``: also each backbone;
+    ``rigid-side-chains``: rings, double bonds and each side chain; ``residue``: each residue; ``domain``: the given
+    ``domains``."""
     omega: Literal["rigid", "free"] = "rigid"
     """Whether peptide bonds can rotate."""
     disulfides: Literal["loops", "welds"] = "loops"
@@ -88,19 +89,19 @@ class Molecule(BaseBuilder):
     """Force fields of ligands and modified residues in OpenMM XML: paths relative to the case, or names of files that
     are distributed with OpenMM."""
     force_field_sha256: tuple[str, ...] | None = None
-    """SHA-256 of these files, empty for OpenMM's own; computed when the case is read."""
+    """SHA-256 of the force field files, empty for files of OpenMM; computed when the case is read."""
     system: str | None = None
     """Path of the XML of an OpenMM System of these atoms, relative to the case; used instead of a force field."""
     system_sha256: str | None = None
-    """SHA-256 of that file; computed when the case is read."""
+    """SHA-256 of the file ``system``; computed when the case is read."""
     solvent: Solvent = "vacuum"
-    """Solvent: ``vacuum``, ``obc2`` for an implicit solvent, or a water model such as ``tip3p``, for water that the
-    structure has or that ``padding`` or ``box`` adds."""
+    """Solvent: ``vacuum``, ``obc2`` (implicit), or a water model such as ``tip3p``. Water molecules come from the
+    structure or are added with ``padding`` or ``box``."""
     padding: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """Fill a periodic box with water so that the solute and its images are this far apart [length]."""
+    """Minimum distance between the solute and its periodic images [length]; a box of this size is filled with water."""
     box: Literal["file"] | Annotated[tuple[Quantity, Quantity, Quantity], Dimension("length")] | None = None
-    """Lengths of the water box, instead of a padding [length]; or ``"file"`` for the box of a structure that is already
-    solvated."""
+    """Lengths of the water box, instead of a padding [length], or ``"file"`` to use the box of a structure that is
+    already solvated."""
     box_shape: BoxShape = "cube"
     """Shape of the box with a padding: ``cube``, ``octahedron`` or ``dodecahedron``."""
     ionic_strength: Number = 0.0
@@ -116,7 +117,7 @@ class Molecule(BaseBuilder):
     cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
     """Cutoff of the forces between non-bonded atoms; none by default [length]."""
     evaluate: Literal["articulon", "openmm"] = "articulon"
-    """Engine that evaluates the force field: our own forces, or OpenMM, as the force ``openmm``."""
+    """Engine that evaluates the force field: articulon itself, or OpenMM, as the force ``openmm``."""
     platform: str | None = None
     """OpenMM platform, such as ``"CUDA"``, if OpenMM evaluates the force field; by default the fastest that works."""
     precision: Precision | None = None
@@ -202,7 +203,8 @@ class Molecule(BaseBuilder):
         return found if not self.force_field_files else _marked_files(found, source)
 
     def read(self) -> tuple[Structure, Articulation]:
-        """Structure and its division into bodies; raises ModelError for each thing that the user must decide first."""
+        """Return the structure and its division into bodies; raises ModelError if the user must first decide something,
+        such as how to treat missing atoms."""
         if self.structure is None:
             assert self.sequence is not None
             phi, psi = (math.degrees(float(angle)) for angle in (self.phi, self.psi))
@@ -306,7 +308,7 @@ def _marked_files(declaration: Molecule, source: str) -> Molecule:
     for k, file in enumerate(declaration.force_field_files):
         where = f"force_field_files[{k}]"
         if not is_file(Path(source).parent / file) and not is_file(file):
-            # The name of a file of OpenMM; whether it exists is checked when the force field is read.
+            # The name refers to a file of OpenMM. Its existence is checked when the force field is read.
             paths.append(file)
             found.append("")
             continue

@@ -26,11 +26,11 @@ class Cluster(Declaration):
     """A sphere among the ions that translates but does not rotate."""
 
     kind: str = "SiO2"
-    """Name of its site in tables of potentials."""
+    """Kind of the site of the cluster, as used in tables of potentials."""
     radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
     """Radius of the cluster [length]."""
     density: Annotated[Quantity, Dimension("mass_density", minimum=0, exclusive=True)]
-    """Density that determines its mass [mass/length³]."""
+    """Density of the cluster, which determines its mass [mass/length³]."""
     charge: Annotated[Quantity, Dimension("charge")] = 0.0
     """Charge of the cluster [charge]."""
 
@@ -43,13 +43,13 @@ class Cluster(Declaration):
 class MoltenSalt(BaseBuilder):
     """Ions around a cluster at the centre of a cube that is centred on the origin.
 
-    The ions start on a simple cubic lattice between the cluster and the walls, cations and anions alternating as far as
-    their numbers allow, each displaced at random by ``jitter``. All ions start with the same speed in random
-    directions, and the cluster at rest, such that the kinetic temperature of all degrees of freedom is ``temperature``.
-    Guy chooses it different from the thermostat's target, so that convergence can be seen. Bodies are named by kind and
-    number.
+    The ions start on a simple cubic lattice between the cluster and the walls, where cations and anions alternate as
+    far as their numbers allow. Each ion is displaced at random by up to ``jitter``. The cluster starts at rest. All
+    ions start in random directions with the same speed, for which the kinetic temperature of all degrees of freedom is
+    ``temperature``. Guy chooses a temperature that differs from the target of the thermostat, so that convergence can
+    be seen. Bodies are named by kind and number.
 
-    If the case has no ``[box]``, it gets this cube, open on all sides: walls are forces, such as
+    If the case has no ``[box]``, it gets this cube with open boundaries. Walls are separate forces, such as
     ``lennard-jones-wall``.
     """
 
@@ -126,7 +126,8 @@ class MoltenSalt(BaseBuilder):
             )
         places, even = places[free], steps[free].sum(axis=1) % 2 == 0
         mixed = rng.permutation(len(places))
-        # Cations take even sites and anions odd ones; ions without a free site of their own parity take the others.
+        # Cations occupy even lattice sites and anions odd ones. If these are full, ions occupy sites of the other
+        # parity.
         order = {sign: mixed[even[mixed] == sign] for sign in (True, False)}
         chosen = np.full(count, -1)
         for sign in (True, False):

@@ -8,22 +8,25 @@ import numpy as np
 from articulon.errors import ModelError
 
 MOST = 1e15
-"""Limit on the number of grid places along an edge, beyond which they are not counted."""
+"""Number of grid places along an edge above which places are not counted."""
 AT_ONCE = 2**16
 """Number of grid places processed at once."""
 ROUNDS = 400
-"""Number of rounds in which positions are drawn for spheres that are not placed yet."""
+"""Number of rounds; in each round, positions are drawn for all spheres that are not placed yet."""
 BATCHES = 25
-"""Number of groups of spheres placed one after the other, because large ones find no space after the small ones."""
+"""Number of groups into which spheres are divided by size. Groups are placed one after the other, the largest spheres
+first, because large spheres find no space between small ones."""
 
 DENSEST = np.pi / np.sqrt(18.0)
-"""Largest volume fraction of equal spheres; mixed sizes could exceed it, but random insertion never does."""
+"""Largest volume fraction of equal spheres. Mixed sizes can be denser, but random insertion never reaches this
+value."""
 Region = tuple[np.ndarray, ...]
 """Two corners of a box, or the two ends of a cylinder's axis [length], each of shape (3,)."""
 
 
 def sizes(count: int, smallest: float, largest: float, distribution: str, rng: np.random.Generator) -> np.ndarray:
-    """Radii (count,) in a range [length]: ``uniform``, or ``equal-volumes`` of each size, p(R) ∝ 1/R³."""
+    """Draw radii (count,) in a range [length], with a ``uniform`` distribution, or with ``equal-volumes`` of each size,
+    p(R) ∝ 1/R³."""
     if largest == smallest:
         return np.full(count, smallest)
     share = rng.random(count)
@@ -36,10 +39,10 @@ def sizes(count: int, smallest: float, largest: float, distribution: str, rng: n
 def grid_places(
     region: Region, around: float | None, radius: float, gap: float, rng: np.random.Generator, count: int | None = None
 ) -> np.ndarray:
-    """Centres (n, 3) on a cubic grid for spheres up to a radius, the lowest along z first.
+    """Return centres (n, 3) on a cubic grid for spheres up to a given radius, the lowest along z first.
 
-    Returns all of them, or at least ``count`` if there are as many. Neighbours are 2 radius (1 + gap) apart, and each
-    is displaced at random by less than half of the free gap.
+    All centres in the region are returned; if ``count`` is given, at least this many as far as they exist. Neighbours
+    on the grid are 2 radius (1 + gap) apart. Each centre is displaced at random by less than half of the free gap.
     """
     low, high = _hull(region, around)
     spacing = 2.0 * radius * (1.0 + gap)
@@ -56,7 +59,7 @@ def grid_places(
         [np.zeros((0, 3))],
         0,
     )
-    # In a large region with few spheres only the places that they need are visited.
+    # In a large region with few spheres, only as many places as needed are visited.
     while looked < laid_out and (count is None or kept < count):
         index = np.arange(looked, min(looked + AT_ONCE, laid_out))
         steps = np.stack([index % wide, index // wide % deep, index // (wide * deep)], axis=1)
@@ -64,19 +67,20 @@ def grid_places(
         places = np.clip(places, low + radius, high - radius)
         found.append(places[_inside(places, region, around, np.full(len(places), radius))])
         looked, kept = looked + len(steps), kept + len(found[-1])
-    # Later random numbers do not depend on how many places were visited.
+    # Advance the generator, so that later random numbers do not depend on the number of visited places.
     rng.bit_generator.advance(3 * (math.prod(counts.tolist()) - looked))  # type: ignore[attr-defined]
     return np.concatenate(found)
 
 
 def grid_count(region: Region, around: float | None, radius: float, gap: float, count: int | None = None) -> float:
-    """Number of grid places to lay out for a number of spheres, or for as many as fit."""
+    """Return the number of grid places that are visited to place ``count`` spheres, or all that fit if it is None."""
     x, y, _ = np.maximum(_grid(region, around, radius, gap), 0.0).tolist()
     return x * y * layers_of(region, around, radius, gap, count)
 
 
 def layers_of(region: Region, around: float | None, radius: float, gap: float, count: int | None) -> int:
-    """Number of grid layers that a number of spheres needs; all layers if no number is given or the region is round."""
+    """Return the number of grid layers needed for ``count`` spheres; all layers if it is None or the region is a
+    cylinder."""
     x, y, z = np.clip(_grid(region, around, radius, gap), 0.0, MOST).tolist()
     if count is None or around is not None or x * y < 1.0:
         return int(z)
@@ -91,7 +95,8 @@ def _grid(region: Region, around: float | None, radius: float, gap: float) -> np
 
 
 def check_room(region: Region, around: float | None, count: int, radius: float, where: str) -> None:
-    """Raises ModelError if spheres of at least a radius cannot fit in a region in any arrangement."""
+    """Raise ModelError if ``count`` spheres of at least the given radius cannot fit into a region in any
+    arrangement."""
     sides = np.abs(region[1] - region[0])
     volume = float(np.prod(sides)) if around is None else np.pi * around**2 * float(np.linalg.norm(sides))
     filled = count * 4.0 / 3.0 * np.pi * radius**3
@@ -103,9 +108,9 @@ def check_room(region: Region, around: float | None, count: int, radius: float, 
 
 
 def random_places(region: Region, around: float | None, radii: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Centres (n, 3) for spheres of these radii, in their order, by random sequential addition.
+    """Return centres (n, 3) for spheres of the given radii, in their order, by random sequential addition.
 
-    There are fewer centres than radii if no more space is found.
+    If no more space is found, there are fewer centres than radii.
     """
     low, high = _hull(region, around)
     places = np.zeros((0, 3))
@@ -128,7 +133,7 @@ def _batch(
     rng: np.random.Generator,
 ) -> np.ndarray:
     """Positions for a group of spheres among those already placed."""
-    # Imported here because SciPy's trees take time to import and no other model needs them.
+    # This import is slow, and only this kind of model needs it.
     from scipy.spatial import cKDTree
 
     result = np.full((radii.size, 3), np.nan)

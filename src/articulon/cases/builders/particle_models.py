@@ -17,7 +17,7 @@ from articulon.inputs import array, real, shown
 
 
 class Particles(BaseBuilder):
-    """Free particles, each of one of the ``species``.
+    """Free particles; each belongs to one of the ``species``.
 
     Positions, velocities and kinds are lists here, or come from a ``file``. In an ``.xyz`` file each line after the
     first two holds a kind, three coordinates and, optionally, three velocity components. An ``.npz`` file has the
@@ -35,16 +35,16 @@ class Particles(BaseBuilder):
     velocities: Annotated[tuple[Vector, ...] | None, Dimension("velocity")] = None
     """Initial velocities; by default zero [velocity]."""
     kinds: str | tuple[str, ...] | None = None
-    """One kind for all particles or one each; may be left out if there is only one species."""
+    """Kind of all particles, or of each particle; may be left out if there is only one species."""
     file: str | None = None
     """Path of a file with the particles, relative to the case, instead of lists."""
     sha256: str | None = None
     """SHA-256 of the file, so that a run does not continue with a different file; computed when the case is read."""
     temperature: Annotated[Quantity | None, Dimension("temperature", minimum=0)] = None
-    """Temperature of the initial velocities, instead of given ones: Maxwell-distributed, with zero total momentum,
-    scaled to exactly the kinetic energy of 3n − 3 degrees of freedom [temperature]."""
+    """Temperature of random initial velocities, instead of given ones [temperature]. They have a Maxwell distribution
+    with zero total momentum, and are scaled to exactly the kinetic energy of 3n − 3 degrees of freedom."""
     seed: Seed = 1
-    """Seed for these velocities."""
+    """Seed for the random velocities."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

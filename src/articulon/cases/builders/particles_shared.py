@@ -19,7 +19,7 @@ class Species(Declaration):
 
 
 def thermal_velocities(masses: np.ndarray, thermal_energy: float, seed: int) -> np.ndarray:
-    """Maxwell-distributed velocities (n, 3) with zero total momentum [velocity].
+    """Draw velocities (n, 3) from a Maxwell distribution with zero total momentum [velocity].
 
     They are scaled so that the kinetic energy is exactly that of 3n − 3 degrees of freedom.
 

@@ -1,7 +1,7 @@
-"""Chains grown at the density of a melt: self-avoiding random walks, followed by a soft push-off.
+"""Growth of chains at the density of a melt, as self-avoiding random walks, followed by a soft push-off.
 
-Beads are added to all chains in parallel. Each new bead takes, of several random directions, the one in which its
-nearest bead is farthest away. Remaining overlaps are removed by a soft repulsion while the bonds keep their lengths
+Beads are added to all chains in parallel. Several random directions are tried for each new bead, and the one with the
+largest distance to the nearest bead is used. A soft repulsion removes remaining overlaps while bonds keep their lengths
 (a fast push-off: Auhl et al., J. Chem. Phys. 119, 12718, 2003). Rings are closed walks, made from regular polygons by
 crankshaft rotations, which preserve every bond length.
 """
@@ -17,13 +17,15 @@ DIRECTIONS = 24
 TURNS = 20
 """Number of crankshaft rotations per bead of a ring."""
 PUSHES, SWEEPS, RELIST = 4000, 6, 8
-"""Maximum number of pushes; sweeps of bond corrections after each; pushes between two neighbour lists."""
+"""Maximum number of pushes, number of sweeps of bond corrections after each push, and number of pushes between two
+neighbour lists."""
 REACH = 0.4
 """Extra range of the neighbour list beyond the requested distance, relative to that distance."""
 STRENGTH = 0.4
 """Fraction of an overlap that one push removes."""
 CLOSING_SWEEPS, CLOSED = 100_000, 1e-13
-"""Maximum number of sweeps that correct the bonds of rings, and the relative length error at which they end."""
+"""Maximum number of sweeps that correct the bonds of rings, and the relative error of bond lengths at which they
+end."""
 ENOUGH = 0.95
 """Fraction of the requested distance at which beads count as far enough apart."""
 
@@ -34,7 +36,8 @@ class Skeleton(NamedTuple):
     molecule: np.ndarray
     """Molecule of each bead, shape (beads,)."""
     parent: np.ndarray
-    """Bead with a smaller number that each bead is bonded to, −1 for the first bead of a molecule, shape (beads,)."""
+    """For each bead, the bead with a smaller number to which it is bonded, or −1 for the first bead of a molecule,
+    shape (beads,)."""
     closing: np.ndarray
     """Bonds that close rings, last bead and first bead, shape (rings, 2)."""
 
@@ -48,7 +51,7 @@ class Skeleton(NamedTuple):
 def grown(
     skeleton: Skeleton, bond: float, distance: float, edges: np.ndarray | None, volume: np.ndarray, seed: int
 ) -> np.ndarray:
-    """Positions of the beads, unwrapped [length], shape (beads, 3).
+    """Grow the molecules, and return the unwrapped positions of the beads [length], shape (beads, 3).
 
     Parameters
     ----------
@@ -59,7 +62,7 @@ def grown(
     distance
         Minimum distance of beads that are not bonded [length].
     edges
-        Edges of the periodic box [length], shape (3,); None in open space.
+        Edges of the periodic box [length], shape (3,); None without a box.
     volume
         Edges of the region in which chains begin [length], shape (3,).
     seed
@@ -118,7 +121,7 @@ def _close_rings(x: np.ndarray, skeleton: Skeleton, bond: float, volume: np.ndar
 
 
 def _turned(x: np.ndarray, a: np.ndarray, b: np.ndarray, angle: float) -> np.ndarray:
-    """Positions rotated about the line from a to b; unchanged if the two points coincide."""
+    """Return positions rotated about the line from a to b; they are unchanged if a and b coincide."""
     size = float(np.linalg.norm(b - a))
     if size < 1e-9:
         return x
@@ -129,7 +132,7 @@ def _turned(x: np.ndarray, a: np.ndarray, b: np.ndarray, angle: float) -> np.nda
 
 
 def _pushed(x: np.ndarray, skeleton: Skeleton, bond: float, distance: float, edges: np.ndarray | None) -> np.ndarray:
-    """Positions at which beads that are not bonded are far enough apart."""
+    """Return positions pushed apart until beads that are not bonded are far enough from each other."""
     bonds = skeleton.bonds
     colours = _coloured(bonds)
     bonded = set(map(tuple, np.sort(bonds, axis=1).tolist()))
@@ -191,7 +194,7 @@ def _coloured(bonds: np.ndarray) -> list[np.ndarray]:
 
 
 def _correct(x: np.ndarray, colours: list[np.ndarray], bond: float) -> None:
-    """Set every bond to its length, group by group; later groups partly undo the correction of neighbours."""
+    """Set every bond to its length, group by group. Later groups partly undo the correction of neighbouring bonds."""
     for group in colours:
         a, b = group[:, 0], group[:, 1]
         d = x[b] - x[a]
@@ -202,7 +205,7 @@ def _correct(x: np.ndarray, colours: list[np.ndarray], bond: float) -> None:
 
 
 def _closed(x: np.ndarray, colours: list[np.ndarray], bond: float) -> np.ndarray:
-    """Rings whose bond lengths are exact to rounding."""
+    """Correct the bonds of rings until their lengths are exact to rounding."""
     bonds = np.vstack(colours)
     for sweep in range(CLOSING_SWEEPS):
         _correct(x, colours, bond)
@@ -217,7 +220,7 @@ def _closed(x: np.ndarray, colours: list[np.ndarray], bond: float) -> np.ndarray
 
 
 def _exact(x: np.ndarray, skeleton: Skeleton, bond: float) -> np.ndarray:
-    """Trees of bonds with exact lengths, rebuilt from the first bead of each."""
+    """Rebuild the molecules, bead by bead from the first one, with exact bond lengths."""
     parent = skeleton.parent
     result, rank = x.copy(), np.arange(parent.size) - np.flatnonzero(parent < 0)[skeleton.molecule]
     for step in range(1, int(rank.max(initial=0)) + 1):

@@ -51,9 +51,10 @@ class Polymers(BaseBuilder):
     bond_repulsion: Annotated[Quantity | None, Dimension("energy", minimum=0)] = None
     """Strength ε of the repulsion between beads joined by a FENE bond [energy]; none by default."""
     bond_diameter: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """Diameter σ of that repulsion [length]."""
+    """Diameter σ of the repulsion between beads joined by a FENE bond [length]."""
     bending_stiffness: Annotated[Quantity, Dimension("energy", minimum=0)] = 0.0
-    """Bending stiffness κ of U = κ (1 + cos θ), θ the angle between two bonds, π if they are collinear [energy]."""
+    """Bending stiffness κ of U = κ (1 + cos θ) [energy], with the bond angle θ at the middle of three beads, which is π
+    for a straight chain."""
     dihedral_stiffness: Annotated[Quantity, Dimension("energy")] = 0.0
     """Stiffness k of U = k [1 + cos(n φ − φ₀)] for the dihedral angles along the backbone [energy]."""
     dihedral_multiplicity: Annotated[Whole, Field(ge=1, le=6)] = 3
@@ -136,7 +137,8 @@ class Polymers(BaseBuilder):
         return Skeleton(np.array(molecule), np.array(parent), np.array(closing, dtype=np.int64).reshape(-1, 2))
 
     def _space(self, builder: ModelBuilder, total: int) -> tuple[np.ndarray | None, np.ndarray]:
-        """Edges of the periodic box, None in open space, and edges of the region in which chains begin."""
+        """Return the edges of the periodic box, or None without one, and the edges of the region in which chains
+        begin."""
         if self.number_density is not None:
             if builder.box is not None:
                 raise CaseError("model.number_density: the case also has a [box]; leave one of them out")

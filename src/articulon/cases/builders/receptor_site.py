@@ -64,10 +64,11 @@ class ReceptorSite(BaseBuilder):
     site_radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
     """Radius of the circle of the alpha carbons [length]."""
     structure: str | None = None
-    """PDB or mmCIF file from which backbones and torsions are taken instead, such as PDB entry 3CSY. The centre of the
-    chain's alpha carbons is then that of the bulk, and the centre of the site's alpha carbons is beyond it along x."""
+    """PDB or mmCIF file from which backbones and torsions are taken instead of standard ones, such as PDB entry 3CSY.
+    The centre of the alpha carbons of the chain is then at the centre of the bulk, and the centre of the alpha carbons
+    of the site lies beyond it along x."""
     chain: str = "A"
-    """Chain of that file."""
+    """Chain in the file ``structure``."""
 
     @model_validator(mode="after")
     def _known(self) -> Self:
@@ -101,8 +102,8 @@ class ReceptorSite(BaseBuilder):
         builder.add_site("drug", kind="drug", group="drug", charge=self.drug.charge)
 
     def _backbones(self, nm: float) -> list[Backbone]:
-        """Backbones of the structure; or alpha carbons on a circle at the surface of the bulk, with beta carbons along
-        the surface normal."""
+        """Return the backbones of the structure. Without a structure, alpha carbons are on a circle at the surface of
+        the bulk, with beta carbons along the surface normal."""
         radius, around = float(self.bulk.radius) / nm, float(self.site_radius) / nm
         if self.structure is not None:
             residues = [(ONE_LETTER[name[0]], int(name[1:])) for name in self.residues]

@@ -18,7 +18,7 @@ from articulon.units import UnitSystem
 
 
 class RobotFile(BaseBuilder):
-    """Settings common to both formats."""
+    """Base of the builders that read a robot description, with the settings common to URDF and MJCF."""
 
     error_class: ClassVar = ModelError
 
@@ -67,10 +67,10 @@ class UrdfFile(RobotFile):
 
     builder: Literal["urdf"] = "urdf"
     root: Literal["fixed", "free"] = "fixed"
-    """Whether the root link, which is no joint's child, is fixed to the ground or free."""
+    """Whether the root link, which is not the child of any joint, is fixed to the ground or free."""
     packages: dict[str, str] = {}
-    """Folders of packages by the name in ``package://NAME/``, relative to the case; others are searched in the folders
-    above the file."""
+    """Folders of packages, relative to the case, by the name in ``package://NAME/``. Other packages are searched in the
+    folders above the file."""
 
     def beside(self, source: str) -> Self:
         """Locate the file and the package folders beside a case file; see :class:`RobotFile`."""

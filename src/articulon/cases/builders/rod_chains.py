@@ -18,9 +18,9 @@ def add_rod_chains(
 ) -> np.ndarray:
     """Add beads on rods to a builder: a body and a site for each bead.
 
-    The first bead of a molecule moves freely; every other one swings about the bead that it is bonded to, at their
-    initial distance. A ring is cut at the bond that closes it: another rod from its last bead ends at the first bead,
-    which is split into two halves at the same position, and a loop constraint holds them together.
+    The first bead of a molecule moves freely. Every other bead is connected by a rod to the bead to which it is bonded,
+    at their initial distance. A ring is cut at the first bead, which is split into two halves at the same position. A
+    rod connects the last bead to the second half, and a loop constraint holds the two halves together.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ def add_rod_chains(
 
 
 def _frames(rods: np.ndarray, length: np.ndarray, parent: np.ndarray, rank: np.ndarray) -> np.ndarray:
-    """World orientations of frames with z along the rods, each rotated by the smallest angle from its parent's frame,
-    as Euler parameters, shape (beads, 4)."""
+    """Return the world orientations of frames with z along the rods, as Euler parameters, shape (beads, 4). Each frame
+    is the frame of the parent rotated by the smallest possible angle."""
     frames = np.tile([1.0, 0.0, 0.0, 0.0], (len(parent), 1))
     for step in range(1, int(rank.max(initial=0)) + 1):
         new = np.flatnonzero(rank == step)  # at most one bead of each molecule

@@ -14,11 +14,11 @@ from articulon.sizes import BODY, check_size
 
 
 class SatelliteWithBooms(BaseBuilder):
-    """A free cylindrical hub with ``booms`` evenly around its z axis, folded in zigzag against its side.
+    """A free cylindrical hub with ``booms`` spaced evenly around its z axis, each folded in a zigzag against its side.
 
-    A boom is a row of ``segments`` thin-walled boxes on revolute joints with tangential axes. All angles are zero if
-    the boom is straight in the radial direction. Folded, its segments run along −z and +z in turn. Bodies are named
-    ``hub`` and, for boom k, ``boom-k-1`` onwards from the hub.
+    A boom is a row of ``segments`` thin-walled boxes on revolute joints with tangential axes. If all angles are zero,
+    the boom is straight in the radial direction. The segments of a folded boom are parallel to z, in alternating
+    directions. Bodies are named ``hub`` and, for boom k, ``boom-k-1`` and so on from the hub outwards.
     """
 
     builder: Literal["satellite-with-booms"] = "satellite-with-booms"
@@ -56,7 +56,7 @@ class SatelliteWithBooms(BaseBuilder):
             u=(0.0, 0.0, 0.0, *self.spin),
         )
         m, length, width = float(self.segment_mass), float(self.segment_length), float(self.segment_width)
-        # A thin-walled box: the section's second moment about either axis is m w²/6.
+        # A thin square tube of width w has the moment of inertia m w²/6 of its section about each axis across it.
         beam = m * length**2 / 12.0 + m * width**2 / 6.0
         fold = float(self.fold)
         for k in range(self.booms):

@@ -24,16 +24,17 @@ BACKBONE = {
 }
 """Backbone of an L-amino acid: CA at the origin, C along x, N in the plane [nm]."""
 ROTAMERS = {**geometry.ROTAMERS, "PHE": (-65.0, -85.0)}
-"""Frequent torsions χ of each residue [degrees]; that of phenylalanine is its most frequent one outside helices."""
+"""Torsions χ of a frequent rotamer of each residue [degrees]; for phenylalanine it is the most frequent one outside
+helices."""
 FORMAL_CHARGES = {"ARG": ("NE", 1.0), "LYS": ("NZ", 1.0)}
-"""Link that carries a charge at neutral pH, and that charge [e]."""
+"""Link that carries the charge of a residue at neutral pH, and this charge [e]."""
 
 
 class Link(NamedTuple):
     """A rigid part of a side chain, which rotates about a bond."""
 
     name: str
-    """Name of its first atom, at which the bond ends."""
+    """Name of the first atom of the link, at the end of the bond."""
     parent: str
     """Name of the link from which the bond starts; "" for the backbone."""
     start: str
@@ -53,7 +54,7 @@ def links(residue: str) -> tuple[Link, ...]:
     elements = tuple(atom[0] for atom in names)
     structure = bonded(Structure(residue, names, elements, (whole,), positions, weights, no_bonds))
     turns = rigidity(structure).turns
-    # The bond to the alpha carbon rotates although nothing is behind it: the rest of the backbone is not included here.
+    # The bond to the alpha carbon can rotate, although the rest of the backbone behind it is not included here.
     turns |= (structure.bonds == names.index("CA")).any(axis=1)
     graph = ClusterGraph(structure, turns)
     members, edges = graph.members(), graph.edges()

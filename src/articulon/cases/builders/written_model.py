@@ -49,18 +49,18 @@ class ExplicitBody(Declaration):
     shape: AnyShapes | None = None
     """Geometry: a table, or a list of several."""
     density: Annotated[Quantity | None, Dimension("mass_density", minimum=0, exclusive=True)] = None
-    """Density of the shape [mass/length³], from which any of mass, inertia and com that is left out follows. It must
-    not be combined with a mass, and with a com only if an inertia about it is given."""
+    """Density of the shape [mass/length³]. Mass, inertia and com follow from it if they are left out. It must not be
+    combined with a mass, and it may be combined with a com only if an inertia about this com is given."""
     mass: Annotated[Quantity | None, Dimension("mass", minimum=0, exclusive=True), Field(validate_default=True)] = None
-    """Mass [mass]; optional if a density is given, or if the nodes of modes have masses, to which it is added at handle
-    1."""
+    """Mass [mass]. It is optional if a density is given, or if the nodes of modes have masses; then it is added to the
+    mass at handle 1."""
     inertia: Annotated[Quantity | Vector | tuple[Vector, Vector, Vector] | None, Dimension("inertia")] = None
     """Inertia about the centre of mass, body frame [mass length²]: a number, three principal moments, or a 3x3 matrix;
     by default 0, or the value from the density."""
     com: Annotated[Vector | None, Dimension("length")] = None
     """Centre of mass in the body frame [length]; by default its origin, or the value from the density."""
     parent: BodyOrGround = GROUND
-    """Parent body, which this one is joined to; it may come later in the file."""
+    """Parent body, to which this body is joined; it may come later in the file."""
     joint: JointName
     """The joint to the parent."""
     axis: Annotated[Vector | None, Dimension("dimensionless")] = None
@@ -85,7 +85,7 @@ class ExplicitBody(Declaration):
     @field_validator("mass")
     @classmethod
     def _massive(cls, mass: float | str | None, others: ValidationInfo) -> float | str | None:
-        """Require a mass; if modes or density are themselves at fault, no message is given here."""
+        """Require a mass. If modes or density are invalid themselves, this check gives no message."""
         if mass is None and all(key in others.data and others.data[key] is None for key in ("modes", "density")):
             raise ValueError(
                 f"is required: {expectation('mass')}, a shape with a density, or modes, whose nodes have masses"
@@ -96,7 +96,7 @@ class ExplicitBody(Declaration):
         """Return a copy in the given units; raises CaseError, naming the key, for an impossible body."""
         body = super().resolved(units, where)
         kind = BY_NAME[self.joint]
-        # A coordinate that is left out stays so: it may then follow from the loops, which given values must not.
+        # Coordinates that are left out stay unset, because loops may determine them; loops never change given values.
         q = None if self.q is None else self._motion("q", self.q, kind.coordinates, units, where)
         u = None if self.u is None else self._motion("u", self.u, kind.speeds, units, where)
         axis = axis_of(self.joint, body.axis, where)
@@ -174,7 +174,7 @@ class ExplicitSite(Declaration):
 
 
 class WrittenOut(BaseBuilder):
-    """Bodies, sites, loops and drives one by one: the common part of all written-out models."""
+    """Base of the models whose bodies, sites, loops and drives are written out one by one."""
 
     error_class: ClassVar = CaseError
     bodies: tuple[ExplicitBody, ...] = ()
@@ -329,7 +329,7 @@ class WrittenOut(BaseBuilder):
 
 
 class ExplicitModel(WrittenOut):
-    """A model that consists only of what is written out."""
+    """A model that consists only of bodies, sites, loops and drives that are written out."""
 
     builder: Literal["explicit"] = "explicit"
     """Builder of a model without a named builder."""

@@ -1,17 +1,21 @@
 """Derivatives of the gradient of ln det M, by steps along the imaginary axis (``complex_steps.py``), in O(n).
 
-Let g be the gradient of ln det M along the speeds (``mass_determinant.py``). A change of the coordinates, of the links
-and of their joint frames changes g by the imaginary part of the same sweeps in complex numbers.
+Let g be the gradient of ln det M along the speeds (``mass_determinant.py``). To find how g changes with the
+coordinates, the links and their joint frames, the sweeps that compute g run in complex numbers, with h times the change
+as the imaginary part of the input. The imaginary part of the result, over h, is the change of g.
 
-With joint speeds λ held fixed, λ·g is the derivative of ln det M along λ. Its derivatives are those along λ of all the
-derivatives of ln det M, since second derivatives commute. So one complex displacement along λ gives them all:
+With joint speeds λ held fixed, λ·g is the derivative of ln det M along λ. Since second derivatives commute, the
+derivative of λ·g with respect to any variable is the derivative, along λ, of ∂ ln det M with respect to that variable.
+So one complex displacement along λ gives them all:
 
     ∂/∂I:  G, the compliance J M⁻¹ Jᵀ of a link, ln det M changing by tr(G dI),
-    ∂/∂s:  −2 tr(G⁺ Iᵃ [s×]), s the motion of all that a joint carries when its frame slides or rotates.
+    ∂/∂s:  −2 tr(G⁺ Iᵃ [s×]), G⁺ the compliance of the parent about the link's origin, Iᵃ the inertia that the link
+    passes on to its parent (``mass_determinant.py``), s the motion of all that a joint carries when its frame slides or
+    rotates.
 
-Rotations do not commute. With δ and λ angular velocities of one joint in the body frame, the change of λ·g along δ and
-that of δ·g along λ differ by the rotation δ × λ, so that the derivative with respect to a rotation has the additional
-term λ × g.
+Rotations do not commute. Let δ and λ be angular velocities of one joint in the body frame. The derivative of λ·g along
+δ exceeds that of δ·g along λ by the derivative of ln det M along δ × λ, (δ × λ)·g = δ·(λ × g). So the derivative with
+respect to a rotation has the additional term λ × g.
 """
 
 from typing import NamedTuple
@@ -79,7 +83,8 @@ def largest(numbers):
 
 @jit
 def largest_change(forest, shift, changes):
-    """The largest change of a coordinate or joint frame, and of a link relative to itself."""
+    """The largest of these changes: of a coordinate or joint frame, of a link's mass or first moment over its mass, and
+    of its inertia over its largest moment of inertia. Links without mass are compared with the largest of all."""
     mass, moment, inertia, position, turn = changes
     found, heaviest, stiffest = largest(shift), largest(forest.mass), 0.0
     for i in range(forest.parent.size):
@@ -156,8 +161,8 @@ def determinant_force_adjoint(forest, q, weight, factor, energy, links, by_coord
 
 @pass_of
 def determinant_force_by_links(forest, factor, energy, links, by_links):
-    """Add the derivatives of c E λ·g with respect to masses, first moments and inertias of links, and to positions and
-    rotations of joint frames, to the arrays ``by_links``, after :func:`determinant_force_adjoint`."""
+    """Add to the arrays ``by_links`` the derivatives of c E λ·g with respect to masses, first moments and inertias of
+    links, and positions and rotations of joint frames. Call it after :func:`determinant_force_adjoint`."""
     by_mass, by_moment, by_inertia, position, turn = by_links
     ws, arrays, c = links.ws, links.determinant, factor * energy[0] / links.step[0]
     for i in range(forest.parent.size):

@@ -61,7 +61,8 @@ from articulon.model import Model, State
 from articulon.passes import Function, Pass, Program, functions
 
 SLOTS = 4
-"""Number of terms with initial capacity; more make the kernels compile again."""
+"""Number of terms for which kernels are compiled; fewer are filled up with empty ones. More terms are rounded up to a
+multiple, and kernels are compiled again."""
 
 
 class Elsewhere(Protocol):
@@ -110,7 +111,8 @@ class SiteForces:
         self.elsewhere: Elsewhere | None = None
         """Replaces the sums of the kernels here if particles are on another device."""
         self.touched = False
-        """Whether Python has requested forces since a stepper last left its own."""
+        """Whether forces have been evaluated elsewhere, or the box has changed, since a driver last used the stored
+        forces."""
 
     # What a model without site forces does not need is created at first use.
 

@@ -1,4 +1,4 @@
-"""Checks that a case declares on its results under ``[[checks]]``; they are evaluated when a run has ended.
+"""Checks on the results of a run. A case declares them under ``[[checks]]``; they are evaluated after the run.
 
 Every check class in this package is found automatically. A check measures a value that should be zero, and passes if
 its magnitude is within the bound that the case states. Checks read the frames only, not the steps between them.
@@ -24,7 +24,7 @@ __all__ = ["CHECKS", "AnyCheck", "Check", "Frames", "Outcome", "ValueCheck", "pr
 def prepared_checks(
     checks: Sequence[Check], model: Model, observables: Mapping[str, str], source: str
 ) -> tuple[Check, ...]:
-    """Return the checks in a model's units; raise CaseError, naming file and key, for a quantity that does not
+    """Return the checks in the units of a model; raise CaseError, naming file and key, for a quantity that does not
     exist."""
     try:
         return tuple(check.prepared(model, observables, f"checks[{k}]") for k, check in enumerate(checks))

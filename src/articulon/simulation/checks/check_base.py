@@ -1,4 +1,4 @@
-"""Base classes of all checks of a run, and the statistics that they take of a quantity over time."""
+"""Base classes of the checks of a run, and the statistics of a quantity over time that they use."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,8 @@ from articulon.model import Model
 from articulon.storage.model_layout import label
 
 Take: TypeAlias = Literal["final", "largest", "smallest", "mean", "standard-deviation", "period"]
-"""Statistic of a quantity over time; a period is the mean time between its upward passages through zero."""
+"""Statistic of a quantity over time. ``period`` is the mean time between upward passages of the quantity through
+zero."""
 
 
 @dataclass(frozen=True)
@@ -47,17 +48,17 @@ class Outcome:
     """The result of a check."""
 
     what: str
-    """What was checked, in readable words."""
+    """Description of the checked quantity."""
     value: float
     """The measured value, which should be zero."""
     bound: float
     """The largest magnitude that passes."""
     unit: str = ""
-    """Unit of all numbers here; empty for a pure number."""
+    """Unit of all numbers of the outcome; empty for pure numbers."""
     measured: float | None = None
     """The quantity that was compared with a reference, if there is one."""
     reference: float | None = None
-    """The reference."""
+    """Value of the reference, if there is one."""
 
     @property
     def passed(self) -> bool:
@@ -65,7 +66,7 @@ class Outcome:
         return abs(self.value) <= self.bound
 
     def record(self) -> dict[str, Any]:
-        """The entry in ``summary.json``."""
+        """Return the entry in ``summary.json``."""
         found = {"what": self.what, "value": self.value, "bound": self.bound, "passed": self.passed, "unit": self.unit}
         if self.measured is not None:
             found |= {"measured": self.measured, "reference": self.reference}
@@ -81,8 +82,8 @@ class Check(Declaration):
     """Name of the check in the summary and the report."""
 
     def prepared(self, model: Model, observables: Mapping[str, str], where: str) -> Self:
-        """Return a copy in the units of a model whose observables have these dimensions; raise ModelError or CaseError
-        if the checked quantity does not exist there."""
+        """Return a copy in the units of a model whose observables have the given dimensions; raise ModelError or
+        CaseError if the checked quantity does not exist."""
         return self
 
     def outcome(self, frames: Frames) -> Outcome:
@@ -94,16 +95,16 @@ class ValueCheck(Check):
     """Base of the checks that compare a quantity over time with a reference."""
 
     take: Take = "final"
-    """Which statistic of the quantity is compared."""
+    """Statistic of the quantity that is compared with the reference."""
     after: Annotated[Quantity, Dimension("time", minimum=0)] = 0.0
     """Time from which frames count [time]."""
     reference: Quantity
-    """Expected value, in the quantity's own dimension; a time for a period."""
+    """Expected value, in the dimension of the quantity; for ``take = "period"`` it is a time."""
     tolerance: Quantity
     """Largest allowed difference from the reference."""
 
     def dimension(self, model: Model, observables: Mapping[str, str], where: str) -> str:
-        """Dimension of the quantity; raises CaseError or ModelError if there is no such quantity."""
+        """Return the dimension of the quantity; raise CaseError or ModelError if the quantity does not exist."""
         raise NotImplementedError
 
     def series(self, frames: Frames) -> np.ndarray:
@@ -143,7 +144,7 @@ class ValueCheck(Check):
 
 
 def taken(take: Take, times: np.ndarray, values: np.ndarray) -> float:
-    """Compute a statistic of values over the times of frames, shapes (frames,); NaN where there are no values."""
+    """Compute a statistic of values at the times of frames, both of shape (frames,); NaN if there are no values."""
     if not values.size:
         return np.nan
     if take != "period":
@@ -154,8 +155,8 @@ def taken(take: Take, times: np.ndarray, values: np.ndarray) -> float:
 
 
 def passages(times: np.ndarray, values: np.ndarray) -> list[tuple[float, bool]]:
-    """Times at which a quintic spline through the values crosses zero, and whether it rises there."""
-    # SciPy's splines take a second to import; a run without such a check need not pay for it.
+    """Return the times at which a quintic spline through the values crosses zero, and whether it rises there."""
+    # This import takes a second, and runs without a check of a period do not need it.
     from scipy.interpolate import PPoly, make_interp_spline
 
     if len(times) < 6:

@@ -13,8 +13,8 @@ from articulon.simulation.checks.check_base import Check, Frames, Outcome, large
 
 
 class EnergyCheck(Check):
-    """max |T + V + R − T₀ − V₀ − W| over a scale, with V the energies of the channels that have one, R the energy that
-    locking has removed and not yet returned, and W the scaled work of the other channels."""
+    """Energy drift max |T + V + R − T₀ − V₀ − W|, divided by a scale. V is the energy of the channels that have one, R
+    the energy that locking has removed and not yet returned, and W the scaled work of the other channels."""
 
     kind: Literal["energy"]
     """Which check this is."""
@@ -43,7 +43,8 @@ class EnergyCheck(Check):
 
 
 class MomentumCheck(Check):
-    """max |P − P₀| over the largest Σ|p| of the bodies; for angular momentum, about the world's origin."""
+    """Drift max |P − P₀| of the total momentum, divided by the largest Σ|p| over the bodies; angular momentum is taken
+    about the origin of the world frame."""
 
     kind: Literal["momentum", "angular-momentum"]
     """Which check this is."""

@@ -1,4 +1,4 @@
-"""Checks of granular packings: slope of a heap, tilt of a drum's filling, packing fraction."""
+"""Checks of granular packings: slope of a heap, tilt of the filling of a drum, packing fraction."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -14,11 +14,12 @@ from articulon.simulation.checks.check_base import Frames, ValueCheck
 
 _Place = tuple[Quantity, Quantity, Quantity]
 UPPER, LOWER = 0.8, 0.2
-"""The slope of a heap is fitted between these fractions of its height: the top is rounded and the foot runs out."""
+"""Fractions of the height of a heap between which its slope is fitted, because the top is rounded and the foot is
+flat."""
 MESH = 0.5
 """Spacing of the grid on which the surface of a heap is sampled, in mean radii."""
 SLICES = 32
-"""Quadrature points of a ball that a box cuts."""
+"""Number of quadrature points for the volume of a ball that is cut by a box."""
 
 
 class SpheresCheck(ValueCheck):
@@ -47,8 +48,8 @@ class SpheresCheck(ValueCheck):
 
 
 class HeapAngleCheck(SpheresCheck):
-    """Slope of a heap's surface against the horizontal plane along an axis [angle]: of the straight line through the
-    heights, averaged across the axis, between 0.2 and 0.8 of the largest height."""
+    """Angle between the surface of a heap and the horizontal plane along an axis [angle]. Heights are averaged across
+    the axis, and a straight line is fitted between 0.2 and 0.8 of the largest height."""
 
     kind: Literal["heap-angle"]
     """Which check this is."""
@@ -67,7 +68,7 @@ class HeapAngleCheck(SpheresCheck):
         step = MESH * float(radii.mean())
         height = _surface(places - [0.0, 0.0, float(self.floor)], radii, step).mean(axis=1 - along)
         peak = int(np.argmax(height))
-        # In a heap with two sides, take the longer one.
+        # If the heap has two sides, the longer one is used.
         side = slice(peak, None) if height.size - peak > peak else slice(None, peak + 1)
         x, z = step * np.arange(height.size)[side], height[side]
         sloping = (z < UPPER * height[peak]) & (z > LOWER * height[peak])
@@ -83,8 +84,8 @@ class HeapAngleCheck(SpheresCheck):
 
 
 def _surface(places: np.ndarray, radii: np.ndarray, step: float) -> np.ndarray:
-    """Height of the highest sphere above each point of a square grid over the spheres, 0 where there is none or it lies
-    below 0 [length], shape (along x, along y)."""
+    """Return the height of the surface of the spheres above each point of a square grid [length], shape (along x, along
+    y). It is 0 where there is no sphere, or where the surface is below 0."""
     cell = (places[:, :2] - places[:, :2].min(axis=0)) / step
     nearest = np.rint(cell).astype(np.int64)
     result = np.zeros(nearest.max(axis=0) + 1)
@@ -98,13 +99,13 @@ def _surface(places: np.ndarray, radii: np.ndarray, step: float) -> np.ndarray:
 
 
 class DrumAngleCheck(SpheresCheck):
-    """Rotation of the common centre of the spheres, about the axis of a drum along y, from straight below it [angle]:
-    the slope of the filling's surface, where that is plane."""
+    """Angle by which the centre of all spheres is rotated about the axis of a drum, along y, from the point straight
+    below the axis [angle]. If the surface of the filling is plane, this is its slope."""
 
     kind: Literal["drum-angle"]
     """Which check this is."""
     centre: Annotated[_Place, Dimension("length")] = (0.0, 0.0, 0.0)
-    """A point on the axis [length]."""
+    """A point on the axis of the drum [length]."""
 
     def of(self) -> str:
         """See :class:`SpheresCheck`."""
@@ -121,13 +122,13 @@ class DrumAngleCheck(SpheresCheck):
 
 
 class PackingFractionCheck(SpheresCheck):
-    """Solid volume fraction of the spheres in a box. Its faces may cut spheres. Keep the box away from walls, beside
-    which spheres pack less densely."""
+    """Solid volume fraction of the spheres in a box, whose faces may cut spheres. The box should not be close to walls,
+    because spheres pack less densely there."""
 
     kind: Literal["packing-fraction"]
     """Which check this is."""
     low: Annotated[_Place, Dimension("length")]
-    """Corner of the region with the least coordinates [length]."""
+    """Corner of the box with the smallest coordinates [length]."""
     high: Annotated[_Place, Dimension("length")]
     """The opposite corner [length]."""
 
@@ -148,9 +149,12 @@ class PackingFractionCheck(SpheresCheck):
 
 
 def _volume_in_box(low: np.ndarray, high: np.ndarray, radius: np.ndarray) -> np.ndarray:
-    """Volume of balls about the origin inside boxes with these corners, shape (n, 3) each: ∫ A(z) dz with z = R sin t,
-    where the area A of a circle in a rectangle is exact. Exact to rounding where no edge along z crosses the ball, else
-    to 1e-4 of the volume."""
+    """Return the volume of balls about the origin inside boxes with the corners ``low`` and ``high``, shape (n, 3)
+    each.
+
+    It is ∫ A(z) dz with z = R sin t, where the area A of a circle in a rectangle is exact. The error is that of
+    rounding if no edge along z crosses the ball, and otherwise 1e-4 of the volume.
+    """
     R = radius[:, None]
     first, last = (np.arcsin(np.clip(face[:, 2:] / R, -1.0, 1.0)) for face in (low, high))
     points, weights = np.polynomial.legendre.leggauss(SLICES)
@@ -162,13 +166,15 @@ def _volume_in_box(low: np.ndarray, high: np.ndarray, radius: np.ndarray) -> np.
 
 
 def _circle_below(x: np.ndarray, y: np.ndarray, r: np.ndarray) -> np.ndarray:
-    """Area of the parts of circles of radius r about the origin that lie below both x and y. It integrates the chords
-    along y up to x; for |X| < w they end at y, beyond that they are whole or zero."""
+    """Return the area of circles of radius r about the origin whose points have coordinates below both x and y.
+
+    It integrates chords along y up to X = x. For |X| < w a chord ends at y; otherwise it is complete or empty.
+    """
     x, y = np.clip(x, -r, r), np.clip(y, -r, r)
     w = np.sqrt(r**2 - y**2)
 
     def half_chords(X: np.ndarray) -> np.ndarray:
-        """∫ √(r² − X²) dX from 0 to X."""
+        """Return ∫ √(r² − X²) dX from 0 to X."""
         return 0.5 * (X * np.sqrt(np.maximum(r**2 - X**2, 0.0)) + r**2 * np.arcsin(np.clip(X / r, -1.0, 1.0)))
 
     m = np.clip(x, -w, w)

@@ -13,13 +13,12 @@ from articulon.simulation.checks.check_base import Check, Frames, Outcome, large
 
 
 class LoopCheck(Check):
-    """The largest error of loop constraints and driven joints: in positions (``ar.loop_residuals``) or in their
-    rates."""
+    """Largest error of loop constraints and driven joints, in positions (``ar.loop_residuals``) or in speeds."""
 
     kind: Literal["loops"]
     """Which check this is."""
     of: Literal["positions", "speeds"] = "positions"
-    """Which error is measured."""
+    """Kind of error that is measured."""
     tolerance: Annotated[Quantity, Dimension("dimensionless", minimum=0)]
     """Largest error, in the units of the case."""
 
@@ -40,7 +39,8 @@ class LoopCheck(Check):
 
 
 class FreedomCheck(Check):
-    """Number of independent speeds that loop constraints and driven joints leave, at the start of the run."""
+    """Number of degrees of freedom at the start of the run: independent speeds with loop constraints and driven
+    joints."""
 
     kind: Literal["degrees-of-freedom"]
     """Which check this is."""

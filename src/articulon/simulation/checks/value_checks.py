@@ -90,7 +90,7 @@ class ObservableCheck(ValueCheck):
     kind: Literal["observable"]
     """Which check this is."""
     observable: str
-    """Its name in the trajectory."""
+    """Name of the observable in the trajectory."""
 
     def dimension(self, model: Model, observables: Mapping[str, str], where: str) -> str:
         """See :class:`ValueCheck`."""
@@ -109,12 +109,12 @@ class ObservableCheck(ValueCheck):
 
 
 class ConfigurationalTemperatureCheck(ValueCheck):
-    """k T = ⟨|∇Φ|²⟩/⟨∇²Φ⟩ over the frames, the temperature of the configurations [temperature]."""
+    """Configurational temperature T over the frames, with k T = ⟨|∇Φ|²⟩/⟨∇²Φ⟩ [temperature]."""
 
     kind: Literal["configurational-temperature"]
     """Which check this is."""
     take: Literal["mean"] = "mean"
-    """The temperature is a ratio of means."""
+    """Only the mean is possible, because the temperature is a ratio of means."""
 
     def dimension(self, model: Model, observables: Mapping[str, str], where: str) -> str:
         """See :class:`ValueCheck`."""
@@ -124,7 +124,7 @@ class ConfigurationalTemperatureCheck(ValueCheck):
         return "temperature"
 
     def series(self, frames: Frames) -> np.ndarray:
-        """|∇Φ|²/⟨k ∇²Φ⟩ of every frame; its mean is the temperature."""
+        """Return |∇Φ|²/⟨k ∇²Φ⟩ of every frame, whose mean is the temperature."""
         late = frames.times >= float(self.after) * (1.0 - 1e-9)
         laplacian = np.asarray(frames.observables["laplacian"])[late].mean()
         squares = np.asarray(frames.observables["gradient_squared"])
