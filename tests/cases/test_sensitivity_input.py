@@ -137,7 +137,7 @@ def test_a_model_without_derivatives_is_refused(model: Any, message: str) -> Non
 def test_armatures_are_refused_where_a_force_reads_the_mass_matrix_of_links(rule: str) -> None:
     forces = dragged() if rule == "overdamped" else [ar.forces.Fixman(temperature=300.0)]
     model = pendulum(forces=forces, armature=0.5)
-    with pytest.raises(ar.CaseError, match=rf"forces\[{len(forces) - 1}\]: .* inertia of rigid links alone; leave out"):
+    with pytest.raises(ar.CaseError, match=rf"forces\[{len(forces) - 1}\]: .* those of rigid links alone; leave out"):
         ar.sensitivity(model, "rod.angle", "q", rule=rule, **RUN)
 
 
@@ -186,7 +186,7 @@ def dragged(temperature: float = 300.0, **brownian: Any) -> list[Any]:
             {"rule": "overdamped"},
             "'overdamped' does not take 'joint-damping', which resists speeds",
         ),
-        ([], {"rule": "overdamped"}, "body 'rod' has no translational drag"),
+        ([], {"rule": "overdamped", "objective": "rod.angle"}, "body 'rod' has no translational drag"),
         ([ar.forces.UserForce(function=pushed)], {}, r"forces\[0\].reads_velocities: .* set reads_velocities=False"),
         ([], {"drift": "geodesic"}, "integrator.drift: only 'steady' drifts have derivatives"),
         ([], {"scaling": ar.scaling.ErrorControlled(tolerance=0.02)}, "choose 'constant' with a2, or 'none'"),
@@ -201,9 +201,54 @@ def dragged(temperature: float = 300.0, **brownian: Any) -> list[Any]:
     ],
 )
 def test_what_has_no_derivatives_with_a_rule_is_refused(forces: Any, keys: dict[str, Any], message: str) -> None:
-    given = {"parameters": "u", "rule": "friction-implicit", **RUN, **keys}
+    given = {"objective": "kinetic_energy", "parameters": "u", "rule": "friction-implicit", **RUN, **keys}
     with pytest.raises(ar.CaseError, match=message):
-        ar.sensitivity(pendulum(forces=forces), "kinetic_energy", **given)
+        ar.sensitivity(pendulum(forces=forces), **given)
+
+
+@pytest.mark.parametrize(
+    ("objective", "where"),
+    [
+        ("kinetic_energy", "objective: 'kinetic_energy': "),
+        ("rod.rate", "objective: 'rod.rate': "),
+        (lambda q, u: (u[0], 0.0 * u, 1.0 + u), "objective, derivatives with respect to u: expected zeros: "),
+    ],
+)
+def test_objectives_of_speeds_are_refused_where_there_are_none(objective: Any, where: str) -> None:
+    forces = [ar.forces.StokesDrag(translational=2.0, rotational=0.3)]
+    with pytest.raises(ar.CaseError, match=f"{where}'overdamped' leaves inertia out.*; choose 'potential_energy', a "):
+        ar.sensitivity(pendulum(forces=forces), objective, "q", rule="overdamped", **RUN)
+
+
+def floor_and_sphere(builder: Any) -> None:
+    builder.add_site("rod", (0, 0, -1), kind="tip", radius=0.1)
+    floor = ar.forces.Plane(point=(0, 0, -2), normal=(0, 0, 1), kind="floor")
+    builder.add_force(ar.forces.Impacts(walls=[floor]))
+
+
+def hard_cores(builder: Any) -> None:
+    builder.add_site("rod", (0, 0, -1), kind="A")
+    builder.add_body("ball", mass=1.0, inertia=0.1, joint=ar.Free(), q=(0, 0, -3, 1, 0, 0, 0))
+    builder.add_site("ball", kind="A")
+    law = [{"kinds": ("A", "A"), "A": 1.0, "B": 1.0}]
+    builder.add_force(ar.forces.SitePairs(table=law, repulsion="impact"))
+
+
+def joint_limits(builder: Any) -> None:
+    builder.add_force(ar.forces.JointLimits(upper={"rod": 1.0}))
+
+
+@pytest.mark.parametrize("rule", ["rk4", "friction-implicit"])
+@pytest.mark.parametrize(
+    ("add", "name"), [(floor_and_sphere, "impacts"), (joint_limits, "joint-limits"), (hard_cores, "site-pairs")]
+)
+def test_runs_that_branch_at_impacts_and_stops_are_refused(add: Any, name: str, rule: str) -> None:
+    """The derivatives would jump where bodies meet."""
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("rod", mass=1.0, inertia=0.1, com=(0, 0, -1), joint=ar.Revolute(axis=(0, 1, 0)))
+    add(builder)
+    with pytest.raises(ar.ModelError, match=rf"forces\[0\]: .*'{name}'.*choose a smooth repulsion"):
+        ar.sensitivity(builder.build(), "rod.angle", "q", rule=rule, **RUN)
 
 
 def test_friction_of_speeds_that_share_one_is_refused_where_it_is_solved_for() -> None:
@@ -344,3 +389,35 @@ def test_the_window_of_noise_is_refused() -> None:
     drag = ar.forces.StokesDrag(translational=2.0, rotational=0.3)
     with pytest.raises(ar.CaseError, match="another path of the noise"):
         ar.sensitivity(pendulum(forces=(drag, noise)), "kinetic_energy", ["forces.brownian.window"], **RUN)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("loops.wrist.position", "make this joint a joint of the tree.*'bodies.NAME.position'"),
+        ("drives.rod.values", "derivatives with respect to given motions are not built; take differences of runs"),
+        (
+            "forces[1].times",
+            "'joint-actuation' with respect to times are not known; leave it out, or take differences",
+        ),
+        ("bodies.cap.position", "derivatives with respect to frames of welds are not built; take differences of runs"),
+    ],
+)
+def test_what_is_no_parameter_says_what_to_do(name: str, message: str) -> None:
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("rod", mass=1.0, inertia=0.1, joint=ar.Revolute(axis=(0, 1, 0)))
+    builder.add_body("cap", parent="rod", position=(0, 0, -1), mass=1.0, inertia=0.1, joint=ar.Weld())
+    builder.add_force(spring())
+    builder.add_force(ar.forces.JointActuation("rod", times=(0, 1, 2, 3), values=(0, 1, 2, 3)))
+    with pytest.raises(ar.CaseError, match=message):
+        ar.sensitivity(builder.build(), "rod.angle", name, **RUN)
+
+
+def test_forces_without_derivatives_say_what_to_choose() -> None:
+    builder = ar.ModelBuilder(units="kg-m-s", box=ar.Box(lengths=(9.0, 9.0, 9.0)))
+    for k in range(2):
+        builder.add_body(f"ion{k}", mass=1.0, inertia=0.1, joint=ar.Free(), q=(2.0 * k, 0, 0, 1, 0, 0, 0))
+        builder.add_site(f"ion{k}", kind="A", charge=1.0 - 2.0 * k)
+    builder.add_force(ar.forces.Ewald())
+    with pytest.raises(ar.ModelError, match="derivatives of 'ewald' are not known; choose 'coulomb' with a truncation"):
+        ar.sensitivity(builder.build(), "kinetic_energy", "u", **RUN)

@@ -15,8 +15,11 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.dynamics.centres_of_mass import centre_of_mass
 from articulon.dynamics.multibody_functions import moved
 from articulon.forces.evaluation import Evaluator
+from articulon.integrate import Explicit
+from articulon.integrate.status import STOPPED, advance_stop
 from articulon.model.array_rotations import matrices
 from articulon.model.joints import WELD
 from articulon.sensitivities.modal_adjoint import modal_adjoint_program
@@ -26,6 +29,7 @@ from articulon.sensitivities.table_gradients import differentiated, in_one
 from tests.support.flexible_models import FlexibleCase, looped_model
 from tests.support.flexible_runs import flexible_run
 from tests.support.run_derivatives import agree_to, check_methods_and_checkpoints, fourth_order, weighed
+from tests.support.running import WHOLE, Running
 
 pytestmark = pytest.mark.filterwarnings("ignore:simulate. body .* rotates at up to")
 
@@ -174,3 +178,35 @@ def test_what_has_no_derivatives_with_flexible_bodies_is_refused_by_name() -> No
     looped = next(one for one in (looped_model(rng, FlexibleCase(seed, n=4)) for seed in range(40)) if one is not None)
     with pytest.raises(ar.ModelError, match=r"flexible bodies and loops are not built.*differences of runs"):
         ar.sensitivity(looped, "kinetic_energy", "u", duration=DURATION, **RUN)
+
+
+def test_a_run_stops_where_the_deformed_body_has_advanced() -> None:
+    """The run ends with the step in which the deformed centre of mass passes, and stop_time is when."""
+    model = model_of(3)
+    body = next(k for k in model.modes if model.parents[k] >= 0)
+    whole = ar.simulate(model, DURATION, frames=20, rule="rk4", step=0.005)
+    bent, rigid = (
+        np.array([centre_of_mass(one, q, body)[0] for q in whole.q]) for one in (model, replace(model, modes={}))
+    )
+    assert np.abs((bent - bent[0]) - (rigid - rigid[0])).max() > 1e-4  # the body bends on its way
+    direction = bent[-1] - bent[0]
+    gone = (bent - bent[0]) @ direction / np.linalg.norm(direction)
+    advance = float(gone[9:11].mean())
+    stop: dict[str, Any] = {"body": model.names[body], "direction": tuple(direction), "advance": advance}
+    run: dict[str, Any] = {"rule": "rk4", "step": 0.005, "stop": stop}
+    found = ar.sensitivity(model, "stop_time", ["u"], duration=DURATION, **run)
+    assert whole.times[9] < found.value < whole.times[10]
+    till = ar.simulate(model, found.value, frames=1, rule="rk4", step=found.value / 10.0)
+    way = (centre_of_mass(model, till.q[-1], body)[0] - bent[0]) @ direction / np.linalg.norm(direction)
+    assert way == pytest.approx(advance, rel=1e-7)  # in other steps
+    run_on = Running(model, Explicit(rule="rk4", step=0.005))
+    run_on.driver.stop = advance_stop(model, body, direction, advance, run_on.evaluator.ws)
+    assert run_on.driver.advance(run_on.state, 1.0, WHOLE) == STOPPED
+    assert float(run_on.state.time[0]) == pytest.approx(float(whole.times[10]), rel=1e-12)
+    e = np.random.default_rng(5).normal(size=model.nu)
+
+    def time(h: float) -> float:
+        other = replace(model, u0=model.u0 + h * e)
+        return ar.sensitivity(other, "stop_time", ["u"], duration=DURATION, **run).value
+
+    assert found.gradient["u"] @ e == pytest.approx(difference(time), rel=1e-6)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.dynamics.armature_determinant import armatures_of, log_determinant_with_armatures
 from articulon.dynamics.mass_determinant import determinant_arrays, log_determinant_at
 from articulon.dynamics.poses import displace
 from articulon.model import kernel_tables, workspace
@@ -27,15 +28,19 @@ EPS = float(np.finfo(float).eps)
 
 
 class Determinant:
-    """ln det M of a model and its gradient."""
+    """ln det M of a model and its gradient, with armatures (nu,) or without."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, armature: np.ndarray | None = None) -> None:
+        self.armatures = None if armature is None else armatures_of(armature)
         self.model, self.ws = model, workspace(kernel_tables(model).forest)
         self.arrays = determinant_arrays(model.forest.mass.size, model.nu)
         self.arrays = type(self.arrays)(*(np.full_like(a, np.nan) for a in self.arrays))  # what is read must be written
         self.arrays.torque[:] = 0.0
 
     def __call__(self, q: np.ndarray) -> float:
+        if self.armatures is not None:
+            forest = kernel_tables(self.model).forest
+            return log_determinant_with_armatures(forest, q, self.ws, self.armatures, self.arrays)
         return log_determinant_at(kernel_tables(self.model).forest, q, self.ws, self.arrays)
 
     def gradient(self, q: np.ndarray) -> np.ndarray:
@@ -83,6 +88,22 @@ def test_the_recursion_gives_the_dense_determinant_and_its_gradient(description:
     sign, dense = np.linalg.slogdet(M)
     assert sign == 1.0
     assert determinant(q) == pytest.approx(dense, abs=100 * EPS * model.nu * np.linalg.cond(M))
+    gradient = determinant.gradient(q)
+    for k in range(model.nu):
+        expected, error = determinant.difference(q, k)
+        assert error < 1e-6 * max(1.0, np.abs(gradient).max()), "the differences tell too little"
+        assert abs(gradient[k] - expected) < error
+
+
+@pytest.mark.parametrize(("description", "q"), [m[1:] for m in MODELS], ids=[m[0] for m in MODELS])
+def test_armatures_add_to_the_determinant_and_its_gradient(description: Description, q: np.ndarray) -> None:
+    """ln det (M + diag(a)), some armatures being zero, against the dense matrix and its differences."""
+    model = to_articulon(description)
+    rng = np.random.default_rng(model.nu)
+    armature = rng.uniform(0.1, 2.0, model.nu) * (rng.random(model.nu) < 0.7)
+    determinant = Determinant(model, armature)
+    M = ar.mass_matrix(model, q) + np.diag(armature)
+    assert determinant(q) == pytest.approx(np.linalg.slogdet(M)[1], abs=100 * EPS * model.nu * np.linalg.cond(M))
     gradient = determinant.gradient(q)
     for k in range(model.nu):
         expected, error = determinant.difference(q, k)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.forces.impacts.impact_laws import Touching, at_once, in_turn
+from articulon.forces.impacts.impact_laws import Touching, in_turn
 from articulon.forces.impacts.linear_complementarity import lemke
+from articulon.forces.impacts.simultaneous_impacts import at_once, jammed_contacts
 from articulon.forces.impacts.single_impact import _Impact, impact_with_friction
 
 LAWS = ("newton", "poisson", "energetic")
@@ -106,12 +107,13 @@ def test_newtons_cradle_in_turn_and_at_once() -> None:
 
 
 @pytest.mark.parametrize("law", ["newton", "poisson"])
-@pytest.mark.parametrize("mu", [0.0, 0.4])
+@pytest.mark.parametrize("mu", [0.0, 0.4, 1.5])
 def test_impacts_at_once_never_add_energy(law: str, mu: float) -> None:
-    """Random systems of up to six contacts, with restitutions that differ, redundant ones among them."""
+    """Random systems of up to six contacts, with restitutions that differ, most of them redundant: energy never rises,
+    nothing pulls or penetrates, and without friction whatever bounces faster than the law says is not pushed."""
     rng = np.random.default_rng(11)
-    per = 3 if mu else 1
-    for k in range(60):
+    per, less = 3 if mu else 1, 0
+    for k in range(150):
         n, nu = int(rng.integers(1, 7)), int(rng.integers(3, 9))
         J = rng.normal(size=(n * per, nu))
         if n > 2 and k % 3 == 0:
@@ -121,10 +123,83 @@ def test_impacts_at_once_never_add_energy(law: str, mu: float) -> None:
         if not (t.velocity[:: t.per] < 0.0).any():
             continue
         found = at_once(t, law)
+        less += found.reduced > 0
         assert found.ended
         after = u + J.T @ found.impulse
+        normal = found.impulse[:: t.per]
+        assert normal.min() >= 0.0
+        assert (J @ after)[:: t.per].min() > -1e-10
+        if mu:
+            across = np.linalg.norm(found.impulse.reshape(n, 3)[:, 1:], axis=1)
+            assert (across <= mu * normal * (1.0 + 1e-9) + 1e-12).all()
+        elif law == "newton":
+            aimed = np.maximum(-t.velocity, 0.0) * t.restitution
+            assert (J @ after)[normal > 1e-9] == pytest.approx(aimed[normal > 1e-9], abs=1e-8) or found.reduced
         assert 0.5 * float(after @ after - u @ u) < 1e-10
         assert 0.5 * float(after @ after - u @ u) == pytest.approx(found.energy, abs=1e-10)
+    assert (less > 0) == (law == "newton")
+
+
+def corridor(slope: float = 0.0) -> np.ndarray:
+    """Rows of a disc between two walls, which lean apart by a slope, of a floor, and of a second disc on the floor;
+    the walls and the floor with their tangents."""
+    left, right = np.array([1.0, slope]), np.array([-1.0, slope])
+    J = np.zeros((12, 6))  # x, y and rotation of both
+    for k, (n, at) in enumerate(((left, 0), (right, 0), (np.array([0.0, 1.0]), 0), (np.array([0.0, 1.0]), 3))):
+        n = n / np.linalg.norm(n)
+        J[3 * k, at : at + 2] = n
+        J[3 * k + 1, at : at + 3] = -n[1], n[0], 1.0
+    return J
+
+
+def test_what_is_wedged_between_walls_keeps_its_other_bounces() -> None:
+    """A disc between two walls without a gap bounces off neither, and off the floor as the floor's restitution says;
+    what hits elsewhere at the same instant is not concerned."""
+    J = corridor()[::3]
+    u = np.array([-1.0, -2.0, 0.0, 0.3, -3.0, 0.0])
+    e = np.array([0.9, 0.4, 0.5, 0.8])
+    t = touching(J @ J.T, J @ u, e)
+    assert jammed_contacts(t, cones=False).tolist() == [True, True, False, False]
+    found = at_once(t)
+    assert u + J.T @ found.impulse == pytest.approx([0.0, 1.0, 0.0, 0.3, 2.4, 0.0], abs=1e-12)
+    assert (found.reduced, found.reduced_most) == (1, 0)  # the other wall was not approached
+    by_poisson = at_once(t, "poisson")
+    assert by_poisson.reduced == 0
+    assert u + J.T @ by_poisson.impulse == pytest.approx([0.0, 1.0, 0.0, 0.3, 2.4, 0.0], abs=1e-12)
+
+
+@pytest.mark.parametrize(("mu", "jams"), [(0.4, False), (0.6, True)])
+def test_friction_jams_a_wedge_where_its_cones_see_each_other(mu: float, jams: bool) -> None:
+    """Walls that lean by arctan 1/2 hold a disc by friction from μ = 1/2 on: then no impulse throws it out."""
+    J = np.delete(corridor(0.5), np.s_[6:], axis=0)
+    u = np.array([0.0, -1.0, 0.0, 0.0, 0.0, 0.0])
+    t = touching(J @ J.T, J @ u, 0.7, mu, 3)
+    assert not jammed_contacts(t, cones=False).any()
+    assert jammed_contacts(t, cones=True).tolist() == [jams, jams]
+    found = at_once(t)
+    after = u + J.T @ found.impulse
+    assert found.ended
+    assert 0.5 * float(after @ after - u @ u) == pytest.approx(found.energy, abs=1e-12)
+    if jams:
+        assert found.reduced == 2
+        assert after == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_run_says_that_restitution_was_reduced_and_where() -> None:
+    """A ball between two walls without a gap, thrown at one of them and at the floor."""
+    b = ar.ModelBuilder("kg-m-s")
+    b.add_body("ball", mass=1.0, inertia=0.1, joint=ar.Free(), q=(0, 0, 1.5, 1, 0, 0, 0), u=(1, 0, -1.0, 0, 0, 0))
+    b.add_site("ball", kind="steel", radius=0.5)
+    planes = [((-0.5, 0, 0), (1, 0, 0), "left"), ((0.5, 0, 0), (-1, 0, 0), "right"), ((0, 0, 0), (0, 0, 1), "floor")]
+    walls = [ar.forces.Plane(point=point, normal=normal, kind=kind) for point, normal, kind in planes]
+    b.add_force(ar.forces.Impacts(restitution=0.5, walls=walls, simultaneous="complementarity"))
+    run = ar.simulate(b.build(), 1.5, rule="rk4", step=0.1, frames=1)
+    assert run.u[-1, :3] == pytest.approx([0.0, 0.0, 0.5], abs=1e-12)
+    assert run.summary["impacts"]["restitution_reduced"] == 1
+    said = [note for note in run.notes if "had less than their restitution" in note]
+    assert len(said) == 1
+    assert "'ball'" in said[0]
+    assert said[0] in run.summary["notes"] or any(said[0].endswith(note) for note in run.summary["notes"])
 
 
 def test_lemke_solves_what_has_a_solution() -> None:

@@ -3,6 +3,7 @@ limit of vanishing mass. Statistical bounds are five standard errors."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numba
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.dynamics.armatures import without_armature
+from articulon.dynamics.multibody_functions import moved
 from articulon.integrate import BrownianDynamics, Explicit, FrictionImplicit
 from articulon.scaling import Constant
 from tests.support.chains import Chain, mean_and_error
@@ -130,6 +133,27 @@ def pulled_chain(mass: float, turned: float = 0.4) -> Any:
     builder.add_force(ar.forces.UserForce(function=constant_wrench, parameters=(0.5, 0.1, -0.8, 0.1, 0.2, -0.1)))
     builder.add_force(ar.forces.StokesDrag(translational=1.0, rotational=0.3, flow=(0.0, 0.5, 0.0)))
     return builder.build()
+
+
+def test_the_mean_force_of_thermal_speeds_counts_armatures() -> None:
+    """½ kT ∂ ln det (M + diag(a)) at the coordinates where the step has last evaluated it, by fourth-order differences
+    of the dense determinant, for joints of several kinds."""
+    model = replace(pulled_chain(1.0), forces=(*pulled_chain(1.0).forces, ar.forces.Brownian(temperature=KT)))
+    model = replace(model, armature=np.random.default_rng(3).uniform(0.0, 0.5, model.nu))
+    run, h = Running(model, BrownianDynamics(step=1e-3), seed=2, window=1e-3), 1e-3
+    run.to(1e-3)
+    scratch = run.driver.scratch
+
+    def slope(k: int, armature: np.ndarray) -> float:
+        def at(way: float) -> float:
+            q = moved(model, scratch.middle, way * np.eye(model.nu)[k])
+            return float(np.linalg.slogdet(ar.mass_matrix(without_armature(model), q) + np.diag(armature))[1])
+
+        return 0.5 * KT * (8.0 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12.0 * h)
+
+    found = [slope(k, model.armature) for k in range(model.nu)]
+    assert scratch.metric == pytest.approx(found, abs=1e-9)
+    assert np.abs(scratch.metric - [slope(k, np.zeros(model.nu)) for k in range(model.nu)]).max() > 0.01
 
 
 def test_errors_are_of_second_order_without_noise() -> None:

@@ -52,7 +52,7 @@ class Coarse:
         self.state = state._replace(q=np.empty(nq), u=np.empty(nu), rule=self._memory(state, 0))
         self.driver = driver.on_coarse(self.evaluator, self.state)
         self.state = self.state._replace(rule=self._memory(state, self.driver.history))
-        self.driver.stop = _stop(driver.stop, self.merging)
+        self.driver.stop = _stop(driver.stop, self.merging, evaluator.model, state.q, self.evaluator)
 
     def _memory(self, state: State, history: int) -> RuleMemory:
         """Return the memory of the integrator for the coarse motion. Both models share the record of the constraint
@@ -117,7 +117,20 @@ def _between(table: SiteTable, link: np.ndarray) -> SiteTable:
     return table._replace(rows=table.rows[left], members=members[left])
 
 
-def _stop(stop: Stop, merging: Merging) -> Stop:
+def _stop(stop: Stop, merging: Merging, fine: Model, q: np.ndarray, coarse: Evaluator) -> Stop:
+    """The condition that ends a run for the coarse model, from that for the fine one at q."""
     if stop.link[0] < 0:
         return stop
-    return stop._replace(link=merging.link[stop.link], point=merging.points(stop.link, stop.point))
+    link, tables = merging.link[stop.link], coarse.model.forest.flexible
+    if stop.per_mass[0] == 0.0:
+        return stop._replace(link=link, point=merging.points(stop.link, stop.point))
+    if tables is not None and tables.body[link[0]] >= 0:  # first moments contain the locked modes
+        assert coarse.ws.modal is not None
+        return stop._replace(link=link, point=merging.points(stop.link, stop.point), moment=coarse.ws.modal.moment)
+    modes, here = fine.forest.flexible, int(stop.link[0])
+    assert modes is not None
+    b = int(modes.body[here])
+    own, k, count = int(modes.own_mode[b]), int(modes.q_start[b]), int(modes.mode[b + 1] - modes.mode[b])
+    moment = fine.forest.moment[here] + q[k : k + count] @ modes.first[own : own + count]
+    point = merging.points(stop.link, stop.point + stop.per_mass * moment)
+    return stop._replace(link=link, point=point, per_mass=np.zeros(1))

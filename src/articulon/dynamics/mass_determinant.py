@@ -115,12 +115,16 @@ def articulate(forest, ws, arrays):
 @jit
 def orthonormal_motions(kind, axis, frame, R, A, H, M, arrays):
     """Motions of a joint that are orthonormal in the inertia, with their momenta; returns ln det D."""
-    D, motion, momentum = arrays.D, arrays.motion, arrays.momentum
-    n = joints.degrees_of_freedom(kind)
-    joint_inertia(kind, axis, frame, R, A, H, M, D)
-    factorise_in_place(D, n)
-    total = 0.0
-    for k in range(n):
+    joint_inertia(kind, axis, frame, R, A, H, M, arrays.D)
+    factorise_in_place(arrays.D, joints.degrees_of_freedom(kind))
+    return motions_of_factor(kind, axis, frame, R, A, H, M, arrays)
+
+
+@jit
+def motions_of_factor(kind, axis, frame, R, A, H, M, arrays):
+    """Motions L⁻¹ Sᵀ of a joint with the factor L in ``arrays.D``, with their momenta; returns ln det D."""
+    D, motion, momentum, total = arrays.D, arrays.motion, arrays.momentum, 0.0
+    for k in range(joints.degrees_of_freedom(kind)):
         w, v = joints.column(kind, axis, k, frame, R)
         for j in range(k):
             w = sub(w, scale(D[k, j], load_from(motion, j, 0)))
@@ -200,6 +204,18 @@ def from_still_columns(kind, axis, frame, R, w, v, V, X, W, A, H, M, arrays):
 
 
 @jit
+def slope_along_speeds(kind, axis, frame, R, first, V, X, W, A, H, M, arrays):
+    """Write the slopes of ln det M along the speeds of a joint, of which ``first`` is the first, from G⁺ and Iᵃ."""
+    turning, moving = product_trace(V, X, W, A, H, M)
+    for k in range(joints.degrees_of_freedom(kind)):
+        w, v = joints.column(kind, axis, k, frame, R)
+        slope = -2.0 * (dot(turning, w) + dot(moving, v))
+        if joints.framed(kind):
+            slope += from_still_columns(kind, axis, frame, R, w, v, V, X, W, A, H, M, arrays)
+        arrays.gradient[first + k] = slope
+
+
+@jit
 def log_determinant(forest, ws, arrays):
     """ln det M for placed links."""
     articulate(forest, ws, arrays)
@@ -240,7 +256,7 @@ def gradient_and_compliance(forest, ws, arrays, every):
     """Like ``log_determinant_gradient``; with ``every``, ``arrays.compliance`` has that of links without children
     too."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
-    compliance, motion, momentum, gradient = arrays.compliance, arrays.motion, arrays.momentum, arrays.gradient
+    compliance, motion, momentum = arrays.compliance, arrays.motion, arrays.momentum
     articulate(forest, ws, arrays)
     total = 0.0
     for i in range(parent.size):
@@ -249,13 +265,7 @@ def gradient_and_compliance(forest, ws, arrays, every):
         A, H, M = load_inertia(arrays.whole, i)
         total += orthonormal_motions(kind, axis, frame, R, A, H, M, arrays)
         V, X, W, A, H, M = carried_parts(forest, ws, arrays, i)
-        turning, moving = product_trace(V, X, W, A, H, M)
-        for k in range(joints.degrees_of_freedom(kind)):
-            w, v = joints.column(kind, axis, k, frame, R)
-            slope = -2.0 * (dot(turning, w) + dot(moving, v))
-            if joints.framed(kind):
-                slope += from_still_columns(kind, axis, frame, R, w, v, V, X, W, A, H, M, arrays)
-            gradient[u_start[i] + k] = slope
+        slope_along_speeds(kind, axis, frame, R, u_start[i], V, X, W, A, H, M, arrays)
         if every or forest.slot[i] >= 0:
             for k in range(joints.degrees_of_freedom(kind)):
                 w, v = load_from(motion, k, 0), load_from(motion, k, 3)

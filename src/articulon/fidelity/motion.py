@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.dynamics import body_poses
+from articulon.dynamics.centres_of_mass import centre_of_mass
 from articulon.fidelity.paths import (
     Group,
     Path,
@@ -29,7 +29,6 @@ from articulon.fidelity.record import Record
 from articulon.fidelity.verdict import Bounds
 from articulon.integrate.integrators import Controlled
 from articulon.integrate.variables import POSITION, ROTATION
-from articulon.model.array_rotations import matrices
 
 PART = 0.05
 """Length of the running average of errors, as a fraction of the run."""
@@ -234,8 +233,7 @@ def arrival(record: Record, groups: list[Group], truth: Path, inertia: np.ndarra
     model, T = record.model, record.duration
 
     def gone(q: np.ndarray) -> np.ndarray:
-        poses = [body_poses(model, one) for one in q]
-        return np.array([direction @ (x[body] + matrices(e[body]) @ model.centres[body]) for x, e in poses])
+        return np.array([direction @ centre_of_mass(model, one, body)[0] for one in q])
 
     start = gone(record.q[:1])[0]
     true, run = gone(truth.q) - start, gone(record.q[-2:]) - start

@@ -12,13 +12,12 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from articulon.dynamics import body_poses
+from articulon.dynamics.centres_of_mass import centre_of_mass
 from articulon.fidelity.chebyshev import NotFinishedError, chebyshev_steps
 from articulon.fidelity.paths import Group, Path, coordinate_scales, path_of
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.drift_velocity import DriftVelocity
 from articulon.model import Model
-from articulon.model.array_rotations import matrices
 
 LONGEST = 0.5
 """Longest step, as a fraction of the run, divided by the cube root of the tolerance. Between steps, a path is
@@ -229,8 +228,7 @@ class _Ending:
     def _advance(self, q: np.ndarray) -> float:
         assert self.stop is not None
         body, direction, _ = self.stop
-        positions, rotations = body_poses(self.model, q)
-        return float(direction @ (positions[body] + matrices(rotations[body]) @ self.model.centres[body]))
+        return float(direction @ centre_of_mass(self.model, q, body)[0])
 
     def over(self, t: float, q: np.ndarray) -> bool:
         """Return whether the path has continued long enough after the stop event."""

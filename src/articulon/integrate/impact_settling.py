@@ -66,6 +66,9 @@ def book_impacts(
     if outcome.largest > memory[MEMORY.largest]:
         memory[MEMORY.largest], memory[MEMORY.largest_at] = outcome.largest, time
         memory[MEMORY.largest_of : MEMORY.largest_of + 2] = touching[outcome.largest_of]
+    if outcome.reduced:
+        memory[MEMORY.reduced] += outcome.reduced
+        memory[MEMORY.reduced_of : MEMORY.reduced_of + 2] = touching[outcome.reduced_most]
     state.u[:] = speeds
     state.work[CONTACT] += outcome.energy
     state.unscaled_work[CONTACT] += outcome.energy

@@ -64,11 +64,16 @@ class OverdampedDriver(FixedStepDriver):
 def thermal_energy(model: Model) -> float:
     """kT of the mean force of thermal speeds [energy]; zero without noise, and where det M cannot change."""
     noise = brownian_of(model)
-    return model.units.boltzmann * float(noise.temperature) if noise is not None and is_jointed(model) else 0.0
+    return model.units.boltzmann * float(noise.temperature) if noise is not None and varies_mass(model) else 0.0
+
+
+def varies_mass(model: Model) -> bool:
+    """Whether ln det M can change, with armatures as part of M."""
+    return is_jointed(model) or (model.armature is not None and bool(model.armature.any()))
 
 
 def is_jointed(model: Model) -> bool:
-    """Whether det M can change; it cannot if all bodies are single and free."""
+    """Whether det M of the links can change; it cannot if all bodies are single and free."""
     forest = model.forest
     return bool((forest.parent >= 0).any() or not np.isin(forest.kind, UNBOUND).all())
 

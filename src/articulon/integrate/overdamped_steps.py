@@ -11,9 +11,9 @@ where + moves joints at constant speeds. The mean of u' then contains kT ∇·μ
 on q, without computing the derivative of μ; without noise this is the midpoint rule, of order 2.
 
 Uncorrected, such steps sample e^{−Φ/kT} dq. Bodies with inertia, whatever their friction, have the density
-√det M e^{−Φ/kT} instead, with M the mass matrix. Γ therefore includes +½ kT ∂ ln det M, the mean force of the neglected
-thermal speeds (``dynamics/mass_determinant.py``); its work is booked in the channel ``stochastic``. The works of a step
-add up to zero, since there is no kinetic energy.
+√det M e^{−Φ/kT} instead, with M the mass matrix, armatures included. Γ therefore includes +½ kT ∂ ln det M, the mean
+force of the neglected thermal speeds (``dynamics/mass_determinant.py``, ``dynamics/armature_determinant.py``); its work
+is booked in the channel ``stochastic``. The works of a step add up to zero, since there is no kinetic energy.
 
 Steps that are too long are detected by the speeds u' in their middle. Along a harmonic mode of rate λ, u' − u = −½hλ u,
 and such steps grow where hλ > 2 (the midpoint rule's bound). So ⟨(u' − u)²⟩ ≤ (½hλ)² ⟨u²⟩ for each speed under noise,
@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.algebra.vectors import copy_into, dot, load
+from articulon.dynamics.armature_determinant import armatures_of, gradient_with_armatures
 from articulon.dynamics.kinematics import drift
 from articulon.dynamics.mass_determinant import Determinant, determinant_arrays, log_determinant_gradient
 from articulon.dynamics.motion_passes import move_links, place_links, scaled, solve
@@ -185,6 +186,15 @@ def find_metric(forest, ws, determinant, kT, factor, metric):
 
 
 @pass_of
+def find_metric_with_armatures(forest, ws, armatures, determinant, kT, factor, metric):
+    """Compute ½ kT ∂ ln det (M + diag(a)), scaled."""
+    gradient_with_armatures(forest, ws, armatures, determinant)
+    half_kT = 0.5 * kT[0] * factor[STOCHASTIC] ** 2 / factor[DAMPING]
+    for k in range(metric.size):
+        metric[k] = half_kT * determinant.gradient[k]
+
+
+@pass_of
 def scale_drag(drag, factor, noise, metric, mass, moment, inertia, tau):
     """Write the scaled drag of the links as their inertias; add noise and metric force to τ."""
     s = factor[DAMPING]
@@ -247,7 +257,11 @@ def passes(e: Evaluator, arrays: Scratch) -> tuple[Passes, list[Program]]:
     if forces.gravity.any():
         balance.append(add_weight.bind(forest, forces.gravity, fall, ws, wrench))
     if metric:
-        balance.append(find_metric.bind(forest, ws, arrays.determinant, arrays.kT, factor, arrays.metric))
+        of_links = arrays.determinant, arrays.kT, factor, arrays.metric
+        if e.model.armature is None:
+            balance.append(find_metric.bind(forest, ws, *of_links))
+        else:
+            balance.append(find_metric_with_armatures.bind(forest, ws, armatures_of(e.model.armature), *of_links))
     balance.append(scale_drag.bind(forces.drag, factor, arrays.noise, arrays.metric, *inertias, tau))
     balance.append(solve.bind(forest, *inertias, tau, wrench, none, fall, still, arrays.u))
     moving = at._replace(ws=ws, u=arrays.u)

@@ -4,14 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.algebra.vectors import add, apply, dot, load, load_matrix
-from articulon.dynamics import body_poses
+from articulon.algebra.vectors import add, apply, dot, load, load_matrix, scale
+from articulon.dynamics.centres_of_mass import centre_of_mass
 from articulon.forces.selection import on_link
 from articulon.forces.sites.nearest_images import widths
 from articulon.integrate.variables import ANGULAR_VELOCITY, blocks
 from articulon.kernels import jit
-from articulon.model import Model, kernel_tables
-from articulon.model.array_rotations import matrices
+from articulon.model import Model, Workspace, kernel_tables
 from articulon.model.joints import UNBOUND
 
 REACHED, PAUSED, DIVERGED, STOPPED, NOT_CONVERGED, NOT_CLOSED, TOO_LONG, LEAPT, CAPACITY_EXCEEDED = range(9)
@@ -27,7 +26,12 @@ class Stop(NamedTuple):
     link: np.ndarray
     """Link that carries the point, −1 for no condition, shape (1,)."""
     point: np.ndarray
-    """The point in the link's frame [length], shape (1, 3)."""
+    """The point in the link's frame [length], shape (1, 3); that of a flexible body is displaced further by its first
+    moment over its mass."""
+    moment: np.ndarray
+    """First moments of deformed links, link frame [mass length], shape (links, 3); one row for a rigid body."""
+    per_mass: np.ndarray
+    """1/m of a flexible body [1/mass], 0 for a rigid one, shape (1,)."""
     direction: np.ndarray
     """Unit vector, world frame, shape (1, 3)."""
     distance: np.ndarray
@@ -39,18 +43,27 @@ class Stop(NamedTuple):
 
 def no_stop() -> Stop:
     """A condition that is never met."""
-    return Stop(np.full(1, -1, dtype=np.int64), np.zeros((1, 3)), np.zeros((1, 3)), np.zeros(1), np.zeros(3))
+    point, direction, moment = np.zeros((3, 1, 3))
+    return Stop(np.full(1, -1, dtype=np.int64), point, moment, np.zeros(1), direction, np.zeros(1), np.zeros(3))
 
 
-def advance_stop(model: Model, body: int, direction: np.ndarray, advance: float) -> Stop:
-    """The condition that the body's centre of mass has advanced by ``advance`` [length] along ``direction`` from its
-    position at the model's initial coordinates. The body must not be welded to the ground."""
-    positions, rotations = body_poses(model, model.q0)
-    start = positions[body] + matrices(rotations[body]) @ model.centres[body]
+def advance_stop(model: Model, body: int, direction: np.ndarray, advance: float, ws: Workspace | None = None) -> Stop:
+    """The condition that the body's centre of mass, deformed by its modes, has advanced by ``advance`` [length] along
+    ``direction`` from its position at the model's initial coordinates. The body must not be welded to the ground.
+    ``ws`` is the workspace in which the run places links; rigid bodies need none."""
+    start = centre_of_mass(model, model.q0, body)[0]
     unit = np.asarray(direction, dtype=np.float64) / np.linalg.norm(direction)
+    link, point = int(model.link[body]), on_link(model, body, model.centres[body])
+    moment, per_mass = np.zeros((1, 3)), 0.0
+    if body in model.modes:
+        assert ws is not None and ws.modal is not None
+        moment, per_mass = ws.modal.moment, 1.0 / float(model.masses[body])
+        point = point - per_mass * model.forest.moment[link]
     return Stop(
-        np.array([model.link[body]]),
-        on_link(model, body, model.centres[body])[None],
+        np.array([link]),
+        point[None],
+        moment,
+        np.array([per_mass]),
         unit[None],
         np.array([start @ unit + advance]),
         np.array([advance, np.nan, np.nan]),
@@ -63,7 +76,10 @@ def stop_reached(stop, ws):
     i = stop.link[0]
     if i < 0:
         return False
-    p = add(load(ws.position, i), apply(load_matrix(ws.rotation, i), load(stop.point, 0)))
+    point = load(stop.point, 0)
+    if stop.per_mass[0] > 0.0:
+        point = add(point, scale(stop.per_mass[0], load(stop.moment, i)))
+    p = add(load(ws.position, i), apply(load_matrix(ws.rotation, i), point))
     x = dot(p, load(stop.direction, 0))
     stop.way[1], stop.way[2] = x, stop.way[1]
     return x >= stop.distance[0]

@@ -120,7 +120,8 @@ def _measured(case: Case, asked: Fit) -> Measurements:
 
 def _path(case: Case, times: np.ndarray, observables: Sequence[str], keys: Sequence[str]) -> ObservedPath:
     run = run_of_case(case, WHERE)
-    objectives = [objective_of(run.model, name, f"{WHERE}: observables", stops=False) for name in observables]
+    given: dict[str, Any] = {"stops": False, "integrator": run.integrator}
+    objectives = [objective_of(run.model, name, f"{WHERE}: observables", **given) for name in observables]
     parameters = all_parameters(run, keys, WHERE) if keys else []
     return observed_path(run, times, objectives, parameters)
 

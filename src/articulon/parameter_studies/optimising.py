@@ -138,7 +138,8 @@ class _Search:
 
     def _by_changes(self, run: DifferentiableRun) -> tuple[np.ndarray, np.ndarray]:
         place = f"{self.sought.case.source}: {WHERE}"
-        observables = [objective_of(run.model, name, place, stops=False) for name in self.names]
+        given: dict[str, Any] = {"stops": False, "integrator": run.integrator}
+        observables = [objective_of(run.model, name, place, **given) for name in self.names]
         parameters = all_parameters(run, self.sought.keys, place)
         path = observed_path(run, np.array([float(run.times[-1])]), observables, parameters)
         return path.values[0], path.derivatives[0]

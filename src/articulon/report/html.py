@@ -286,6 +286,8 @@ def impact_rows(view: View) -> Iterator[tuple[str, str]]:
     if "wall_impacts" in found:
         yield "impacts on walls", number(found["wall_impacts"])
         return
+    if found.get("restitution_reduced"):
+        yield "contacts with reduced restitution", number(found["restitution_reduced"])
     yield "resting contacts begun and ended", f"{number(found['rests_begun'])} and {number(found['rests_ended'])}"
     if found["resting"]:
         yield "resting at the end", "; ".join(found["resting"])

@@ -103,7 +103,10 @@ def _frame(model: Model, body: int, where: str) -> Frame:
     """Return the frame in which a body's joint frame is declared; raises CaseError for a welded body."""
     if int(model.kinds[body]) == WELD:
         name = model.names[body]
-        raise CaseError(f"{where}: '{name}' is welded, and derivatives with respect to frames of welds are not built")
+        raise CaseError(
+            f"{where}: '{name}' is welded, and derivatives with respect to frames of welds are not built; take "
+            "differences of runs"
+        )
     link, parent = int(model.link[body]), int(model.parents[body])
     if parent < 0:
         return Frame(link, np.zeros(3), np.eye(3))

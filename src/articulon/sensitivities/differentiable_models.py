@@ -211,6 +211,18 @@ def _check_case(case: Case) -> None:
             raise CaseError(f"{case.source}: {key}: runs with it have no derivatives; leave it out of the case")
 
 
+TRUNCATED = "choose 'coulomb' with a truncation"
+INSTEAD = {
+    "ewald": TRUNCATED,
+    "particle-mesh-ewald": TRUNCATED,
+    "fast-multipole": TRUNCATED,
+    "user-pair": "choose ar.forces.UserForce, which has its derivatives from a function or by differences",
+}
+"""What to choose in the place of forces whose derivatives are not known, by kind."""
+BRANCHING = ("impacts", "joint-limits", "contact")
+"""Kinds of forces that act only where bodies or joints touch."""
+
+
 def check_differentiable(model: Model, where: str) -> None:
     """Raise ModelError, naming the part, for a model whose right-hand side has no derivatives."""
     if (swinging := np.flatnonzero(np.isin(model.kinds, SPINLESS))).size:
@@ -226,11 +238,17 @@ def check_differentiable(model: Model, where: str) -> None:
             there = all(known(term) for term in force.site_terms(model))
         else:
             there = isinstance(force, Force) and type(force).adjoint is not None
+        if getattr(force, "kind", "") in BRANCHING or getattr(force, "repulsion", "soft") == "impact":
+            raise ModelError(
+                f"{where}: forces[{k}]: a run branches where bodies meet or separate and where joints reach their "
+                f"stops, so that it has no derivatives with this '{force.kind}'; choose a smooth repulsion, such as "
+                "'weeks-chandler-andersen' between sites or a UserForce at a joint, or take differences of runs"
+            )
         if not there:
             name = getattr(force, "kind", type(force).__name__)
+            other = INSTEAD.get(name, "leave it out")
             raise ModelError(
-                f"{where}: forces[{k}]: the derivatives of '{name}' are not known; leave it out, or take differences "
-                "of runs"
+                f"{where}: forces[{k}]: the derivatives of '{name}' are not known; {other}, or take differences of runs"
             )
         if isinstance(force, Force):
             force.check_adjoint(f"{where}: forces[{k}]")

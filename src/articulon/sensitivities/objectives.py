@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 
 from articulon.cases.overrides import parts
-from articulon.dynamics import body_poses, inverse_dynamics, kinetic_energy, mass_matrix
+from articulon.dynamics import inverse_dynamics, kinetic_energy, mass_matrix
+from articulon.dynamics.centres_of_mass import centre_of_mass, modal_arms
 from articulon.dynamics.derivatives.derivative_functions import tree_force_derivatives
 from articulon.dynamics.derivatives.flexible_derivatives import force_matrices
 from articulon.errors import CaseError
 from articulon.forces.evaluation import generalized_forces, potential_energy
 from articulon.forces.gravity import Gravity
 from articulon.inputs import array, number, shown
+from articulon.integrate.integrators import BrownianDynamics
 from articulon.model import Model
-from articulon.model.array_rotations import matrices
 from articulon.model.coordinate_names import coordinate_names
 
 Found = tuple[float, np.ndarray, np.ndarray]
@@ -44,13 +45,18 @@ class Objective:
     """Whether the objective is the time at which the run ends, not a function of the final state."""
 
 
+NO_SPEEDS = (
+    "'overdamped' leaves inertia out, and speeds are zero in its states; choose 'potential_energy', a coordinate, "
+    "'position.BODY.x' or 'distance.BODY.BODY', or a rule with inertia, such as 'friction-implicit'"
+)
 STOP_TIME = "stop_time"
 """Name of the objective that is the time at which a run stops."""
 
 
-def objective_of(model: Model, objective: Any, where: str, *, stops: bool) -> Objective:
-    """Return the objective that a user gives for a run; ``stops`` says whether the run may stop early. Raises CaseError
-    for an invalid objective."""
+def objective_of(model: Model, objective: Any, where: str, *, stops: bool, integrator: Any) -> Objective:
+    """Return the objective that a user gives for a run with an integrator; ``stops`` says whether the run may stop
+    early. Raises CaseError for an invalid objective, and for one of speeds under a rule without inertia."""
+    still = isinstance(integrator, BrownianDynamics)
     if isinstance(objective, Objective):
         return objective
     if isinstance(objective, str) and objective == STOP_TIME:
@@ -58,6 +64,8 @@ def objective_of(model: Model, objective: Any, where: str, *, stops: bool) -> Ob
             raise CaseError(f"{where}: objective: '{STOP_TIME}' is the time at which a stop ends the run; give a stop")
         return Objective(lambda q, u: (0.0, np.zeros(model.nu), np.zeros(model.nu)), is_time=True)
     if isinstance(objective, str):
+        if still and (objective == "kinetic_energy" or objective in speed_names(model)):
+            raise CaseError(f"{where}: objective: '{objective}': {NO_SPEEDS}")
         return _named(model, objective, f"{where}: objective")
     if not callable(objective) or isinstance(objective, type):
         raise CaseError(
@@ -73,13 +81,21 @@ def objective_of(model: Model, objective: Any, where: str, *, stops: bool) -> Ob
                 f"got {shown(found)}"
             )
         size = model.nu if np.shape(found[1]) == (model.nu,) else model.nq
+        by_u = array(found[2], (model.nu,), f"{where}: objective, derivatives with respect to u", CaseError)
+        if still and by_u.any():
+            raise CaseError(f"{where}: objective, derivatives with respect to u: expected zeros: {NO_SPEEDS}")
         return (
             number(found[0], f"{where}: objective, value", CaseError),
             array(found[1], (size,), f"{where}: objective, derivatives with respect to q", CaseError),
-            array(found[2], (model.nu,), f"{where}: objective, derivatives with respect to u", CaseError),
+            by_u,
         )
 
     return Objective(checked)
+
+
+def speed_names(model: Model) -> list[str]:
+    """Names of the speeds, as objectives."""
+    return [one for one, _ in coordinate_names(model)[1]]
 
 
 def _named(model: Model, name: str, where: str) -> Objective:
@@ -90,7 +106,7 @@ def _named(model: Model, name: str, where: str) -> Objective:
         return Objective(
             lambda q, u: _potential(model, q), lambda model, q, u: float(potential_energy(model, q)), of_bodies=False
         )
-    of_q, of_u = ([one for one, _ in names] for names in coordinate_names(model))
+    of_q, of_u = [one for one, _ in coordinate_names(model)[0]], speed_names(model)
     if name in of_q:
         return Objective(_entry(of_q.index(name), model.nq, model.nu))
     if name in of_u:
@@ -143,40 +159,12 @@ def _potential(model: Model, q: np.ndarray) -> Found:
     return float(potential_energy(model, q)), -forces, still
 
 
-def centre(model: Model, q: np.ndarray, body: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the centre of mass of a body, and its arm from the body's origin, world frame."""
-    positions, rotations = body_poses(model, q)
-    arm = matrices(rotations[body]) @ model.centres[body]
-    return positions[body] + arm, arm
-
-
 def pulled(model: Model, q: np.ndarray, ends: list[tuple[int, np.ndarray, np.ndarray]]) -> np.ndarray:
     """Return the generalised forces of forces that act at arms from the origins of bodies."""
     wrenches, still = np.zeros((model.bodies, 6)), np.zeros(model.nu)
     for body, arm, force in ends:
         wrenches[body] += np.concatenate([force, np.cross(arm, force)])
     return -np.asarray(inverse_dynamics(model, q, still, still, wrenches=wrenches))
-
-
-def modal_arms(model: Model, q: np.ndarray, body: int) -> tuple[slice, slice, np.ndarray]:
-    """Return the modal coordinates and speeds of a body, and the displacement of its centre of mass at unit modal
-    coordinates, (modes, 3), world frame; a rigid body has no modes."""
-    shapes = model.modes.get(body)
-    if shapes is None:
-        return slice(0, 0), slice(0, 0), np.zeros((0, 3))
-    link, joint, count = int(model.link[body]), model.joints[body], shapes.stiffness.shape[0]
-    k, j = int(model.forest.q_start[link]) + joint.nq, int(model.forest.u_start[link]) + joint.nu
-    R = matrices(body_poses(model, q)[1][body])
-    moved = np.einsum("i,iaj->ja", shapes.masses, shapes.shapes) / model.masses[body]
-    return slice(k, k + count), slice(j, j + count), moved @ R.T
-
-
-def centre_of_mass(model: Model, q: np.ndarray, body: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the centre of mass of a body, deformed by its modes, and its arm from the body's origin, world frame."""
-    place, arm = centre(model, q, body)
-    modal, _, moved = modal_arms(model, q, body)
-    way = q[modal] @ moved
-    return place + way, arm + way
 
 
 def pulled_centres(model: Model, q: np.ndarray, ends: list[tuple[int, np.ndarray, np.ndarray]]) -> np.ndarray:

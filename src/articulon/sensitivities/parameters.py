@@ -147,6 +147,14 @@ def changes_by(parameters: list[Parameter], model: Model) -> tuple[np.ndarray, n
     return np.hstack([one.columns for one in changing]).T, np.vstack([one.start for one in changing])
 
 
+UNCHANGED = {
+    "loops": "derivatives with respect to frames of loops are not built; make this joint a joint of the tree and close "
+    "the loop at another joint, so that the frame is 'bodies.NAME.position', or take differences of runs",
+    "drives": "derivatives with respect to given motions are not built; take differences of runs",
+}
+"""Why some numbers are no parameters, and what to choose instead, by the first part of their names."""
+
+
 def parameter_of(model: Model, name: str, where: str) -> Parameter:
     """Return the parameter of a model with this name; raises CaseError if it does not exist or is a choice rather than
     a number."""
@@ -167,6 +175,8 @@ def parameter_of(model: Model, name: str, where: str) -> Parameter:
         return Parameter(name, *body_parameter(model, str(path[1]), str(path[2]), f"{where}: {name}"), curved)
     if path[0] == "sites" and len(path) == 3:
         return Parameter(name, *site_parameter(model, _number(path[1]), str(path[2]), f"{where}: {name}"), curved)
+    if path[0] in UNCHANGED:
+        raise CaseError(f"{where}: {name}: {UNCHANGED[str(path[0])]}")
     if path[0] != "forces" or len(path) < 3:
         raise CaseError(
             f"{where}: there is no parameter {shown(name)}; parameters are the initial state, 'q' and 'u', "
@@ -184,7 +194,8 @@ def parameter_of(model: Model, name: str, where: str) -> Parameter:
     if field in unknown or path[-1] in unknown:
         by = path[-1] if path[-1] in unknown else field
         raise CaseError(
-            f"{where}: {name}: derivatives of '{force.kind}' with respect to {by} are not known; leave it out"
+            f"{where}: {name}: derivatives of '{force.kind}' with respect to {by} are not known; leave it out, or take "
+            "differences of runs"
         )
     value = getattr(force, field)
     numbers = np.asarray(_numbers(_at(value, rest, name, where), name, where), dtype=np.float64)
@@ -197,7 +208,10 @@ def parameter_of(model: Model, name: str, where: str) -> Parameter:
     try:
         _ = found.columns
     except ModelError as error:
-        raise CaseError(f"{where}: {name}: its numbers cannot be changed one by one ({error}); leave it out") from None
+        raise CaseError(
+            f"{where}: {name}: its numbers cannot be changed one by one ({error}); leave it out, "
+            "or take differences of runs"
+        ) from None
     return found
 
 

@@ -13,7 +13,7 @@ from articulon.forces.sites.site_positions import only_particles
 from articulon.forces.user_force import UserForce
 from articulon.integrate.combination import resists
 from articulon.integrate.integrators import BrownianDynamics, Canonical, Explicit, FrictionImplicit
-from articulon.integrate.overdamped_driver import is_jointed
+from articulon.integrate.overdamped_driver import varies_mass
 from articulon.integrate.rules import CANONICAL, EXPLICIT
 from articulon.integrate.rules.velocity_verlet import VELOCITY_VERLET
 from articulon.model import Model
@@ -42,7 +42,7 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
         if isinstance(force, Brownian) and force.amplitude_from != "bath":
             raise CaseError(
                 f"{where}: forces[{k}].amplitude_from: only noise of the 'bath' has derivatives, not that of "
-                f"'{force.amplitude_from}'"
+                f"'{force.amplitude_from}'; choose 'bath'"
             )
     _check_mass_matrix(model, integrator, where)
     if verlet:
@@ -54,17 +54,17 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
 
 
 def _check_mass_matrix(model: Model, integrator: Any, where: str) -> None:
-    """Raise CaseError for forces that read the mass matrix of rigid links alone, in a model with armatures or flexible
-    bodies."""
+    """Raise CaseError for forces whose derivatives read the mass matrix of rigid links alone, in a model with armatures
+    or flexible bodies."""
     if model.armature is None and model.forest.flexible is None:
         return
     what = "armatures" if model.armature is not None else "flexible bodies"
-    overdamped = isinstance(integrator, BrownianDynamics) and is_jointed(model)
+    overdamped = isinstance(integrator, BrownianDynamics) and varies_mass(model)
     for k, force in enumerate(model.forces):
         if getattr(force, "of_determinant", False) or (overdamped and isinstance(force, Brownian)):
             raise CaseError(
-                f"{where}: forces[{k}]: ½ kT ∂ ln det M comes from the inertia of rigid links alone; leave out the "
-                f"{what}, or this force"
+                f"{where}: forces[{k}]: the derivatives of ½ kT ∂ ln det M are those of rigid links alone; leave out "
+                f"the {what}, or this force, or take differences of runs"
             )
 
 
@@ -100,7 +100,8 @@ def check_thermostat(model: Model, integrator: Any, thermostat: Any, duration: f
     if not (isinstance(thermostat, Langevin) and is_verlet(integrator) and only_particles(model)):
         raise CaseError(
             f"{where}: thermostat: runs have derivatives only with 'langevin', the rule 'velocity-verlet', and free "
-            f"particles under forces between sites alone; leave '{thermostat.kind}' out"
+            f"particles under forces between sites alone; leave '{thermostat.kind}' out, or choose Brownian forces "
+            "with drag and 'friction-implicit'"
         )
     thermostat.check(model, f"{where}: thermostat")
     thermostat.check_schedule(duration, f"{where}: thermostat")

@@ -174,7 +174,8 @@ def differentiated_run(
     checkpoints: int | None = None,
 ) -> Sensitivity:
     """Return the result of :func:`sensitivity` for a run and parameters that have been checked."""
-    steps = Steps(run, objective_of(run.model, objective, WHERE, stops=run.stop is not None))
+    stops = run.stop is not None
+    steps = Steps(run, objective_of(run.model, objective, WHERE, stops=stops, integrator=run.integrator))
     if method == "forward":
         if checkpoints is not None:
             raise CaseError(f"{WHERE}: checkpoints: the forward method keeps no states; leave them out")

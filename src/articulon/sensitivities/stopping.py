@@ -11,16 +11,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulon.cases.schema import Stop
+from articulon.dynamics.centres_of_mass import centre_of_mass
 from articulon.dynamics.motion_passes import place_links
 from articulon.errors import CaseError
 from articulon.integrate.status import advance_stop
 from articulon.model import Model, kernel_tables
 from articulon.passes import Program
-from articulon.sensitivities.objectives import centre, pulled
+from articulon.sensitivities.objectives import pulled_centres
 from articulon.sensitivities.stepping import Stepping, take_steps, take_until
 
 PART = 1e-3
 """Step, as a fraction of a full time step, for fourth-order differences with respect to the length of the last one."""
+SHORTEST = 1e-14
+"""Shortest last step, and the error of its length, as a fraction of a full one."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +50,13 @@ class Passage:
     def beyond(self, model: Model, q: np.ndarray) -> float:
         """Return φ: how far the body of a model is beyond the point where it stops, counted from its initial place
         [length]."""
-        way = centre(model, q, self.body)[0] - centre(model, model.q0, self.body)[0]
+        way = centre_of_mass(model, q, self.body)[0] - centre_of_mass(model, model.q0, self.body)[0]
         return float(self.direction @ way) - self.advance
 
     def along(self, q: np.ndarray) -> np.ndarray:
         """Return the derivative of its advance with respect to the coordinates, in their tangent space (nu,)."""
-        return pulled(self.model, q, [(self.body, centre(self.model, q, self.body)[1], self.direction)])
+        arm = centre_of_mass(self.model, q, self.body)[1]
+        return pulled_centres(self.model, q, [(self.body, arm, self.direction)])
 
     def rate(self, function: Callable[[np.ndarray], float]) -> float:
         """Return the derivative of a function of the final state (ny,) with respect to the length of the last step."""
@@ -72,7 +76,7 @@ def passage_of(stepping: Stepping, stop: Stop) -> Passage:
 
     model, (begins, lengths) = stepping.model, stepping.times
     body, direction = model.body(stop.body), np.array([float(x) for x in stop.direction])
-    condition = advance_stop(model, body, direction, float(stop.advance))
+    condition = advance_stop(model, body, direction, float(stop.advance), stepping.evaluator.ws)
     stepper, _programs = stepping.taking()
     ws = stepping.evaluator.ws
     before = stepping.start.copy()
@@ -99,5 +103,6 @@ def passage_of(stepping: Stepping, stop: Stop) -> Passage:
         return passage.beyond(model, passage.step(h)[: model.nq])
 
     if beyond(whole) > 0.0:  # if it is zero, or negative by rounding, the step is not shortened
-        times[1][-1] = brentq(beyond, 0.0, whole, xtol=1e-14 * whole, rtol=1e-14)
+        least = SHORTEST * whole  # the step before may have ended there by rounding
+        times[1][-1] = brentq(beyond, 0.0, whole, xtol=least, rtol=1e-14) if beyond(0.0) < 0.0 else least
     return passage

@@ -8,8 +8,9 @@ import numpy as np
 
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.impacts.impact_memory import MEMORY, resting
+from articulon.forces.impacts.impacts import impacts_of
 from articulon.forces.impacts.joint_limits import has_impacts
-from articulon.model import State
+from articulon.model import Model, State
 
 DIMENSIONS = {"impacts": "dimensionless", "resting_contacts": "dimensionless"}
 """Dimensions of the observables: impacts since the start, and resting contacts."""
@@ -47,6 +48,26 @@ def _largest(engine: Any, memory: np.ndarray, count: int) -> dict[str, Any]:
     return largest_impulse(impulse, time, engine.name(contact), dimension)
 
 
+def restitution_reduced(model: Model, state: State) -> int:
+    """Return the number of contacts of simultaneous impacts that had less than their restitution."""
+    law, memory = impacts_of(model), state.rule.history
+    if law is None or law.simultaneous == "sequential" or memory.size < MEMORY.contacts:
+        return 0
+    return int(memory[MEMORY.reduced])
+
+
+def impact_notes(evaluator: Evaluator, state: State) -> list[str]:
+    """Describe simultaneous impacts that had less than their restitution, naming the latest two bodies."""
+    count = restitution_reduced(evaluator.model, state)
+    if not count:
+        return []
+    latest = state.rule.history[MEMORY.reduced_of : MEMORY.reduced_of + 2]
+    return [
+        f"in simultaneous impacts {count} contacts had less than their restitution, the latest between "
+        f"{evaluator.impacts.name(latest)}: no impulse would give it to all of them, or only one that adds energy"
+    ]
+
+
 def impact_figures(evaluator: Evaluator, state: State) -> dict[str, Any] | None:
     """Compute the entries of the summary on impacts; None for a model without impacts.
 
@@ -61,6 +82,7 @@ def impact_figures(evaluator: Evaluator, state: State) -> dict[str, Any] | None:
         "impacts": count,
         "energy_lost": -float(memory[MEMORY.energy]),
         **_largest(engine, memory, count),
+        "restitution_reduced": restitution_reduced(evaluator.model, state),
         "rests_begun": int(memory[MEMORY.rests]),
         "rests_ended": int(memory[MEMORY.lifted]),
         "resting": [engine.name(contact) for contact in rests.contact],

@@ -10,6 +10,7 @@ from articulon.model import Model, State
 from articulon.simulation.deformation_notes import deformation_notes
 from articulon.simulation.frame_times import FrameTimes
 from articulon.simulation.frames import Frames
+from articulon.simulation.impact_summary import restitution_reduced
 from articulon.simulation.observers import poses_of
 from articulon.simulation.preparation import Prepared, Scaling, prepare
 from articulon.simulation.run_notes import notes_at
@@ -152,9 +153,8 @@ class Memory:
         return [*self._noted(), *deformation_notes(self.model, run.times, run.q, run.u)]
 
     def _noted(self) -> list[str]:
-        """Return notes on the preparation and on the final state. Only an adaptive run must be prepared again for
-        them."""
-        if self.setup.case.adaptive is None:
+        """Return notes on the preparation and on the final state. A run is prepared again only if it needs that."""
+        if self.setup.case.adaptive is None and not restitution_reduced(self.model, self.state):
             return list(self.setup.notes)
         return [*self.setup.notes, *(f"simulate: {note}" for note in notes_at(self.prepared, self.state))]
 

@@ -8,6 +8,7 @@ import numpy as np
 from articulon.adaptive import AdaptiveDriver
 from articulon.dynamics import body_poses
 from articulon.dynamics.armatures import armature_energy
+from articulon.dynamics.centres_of_mass import centre_of_mass
 from articulon.errors import ArticulonError
 from articulon.fidelity.residual_observer import ResidualObserver
 from articulon.forces.evaluation import Evaluator
@@ -213,7 +214,7 @@ class Observer:
         self.residual = ResidualObserver(evaluator, self.channels, self.slowest_range[0], scaled)
         self._looked, self._energies = np.empty(12), np.empty(8)
         self.start_energy = 0.0
-        self.start_place = np.zeros(3) if stop is None else self._centre(body_poses(model, model.q0))
+        self.start_place = np.zeros(3) if stop is None else self._centre(model.q0, body_poses(model, model.q0))
 
     @property
     def dimensions(self) -> dict[str, str]:
@@ -316,7 +317,7 @@ class Observer:
         if model.loops.kind.size:
             observables["loop_drift"], observables["loop_drift_rate"] = (float(value) for value in state.rule.drift)
         if self.stop is not None:
-            observables["advance"] = self._advance(poses)
+            observables["advance"] = self._advance(state.q, poses)
         if self.spheres is not None:
             observables.update(self.spheres.observables(state))
         if self.contacts is not None:
@@ -349,20 +350,23 @@ class Observer:
         rates = evaluate(self.evaluator, state)[: self.model.nq]
         # The coordinates' rates are exact. The displacement of the centre of mass is differenced over a distance that
         # is small compared with bodies and large compared with rounding.
-        beyond = self._advance(body_poses(self.model, state.q)) - advance
+        beyond = self._advance(state.q) - advance
         small = 1e-6 / max(float(np.abs(rates).max(initial=0.0)), 1e-300)
-        ahead, behind = (self._advance(body_poses(self.model, state.q + s * rates)) for s in (small, -small))
+        ahead, behind = (self._advance(state.q + s * rates) for s in (small, -small))
         speed = (ahead - behind) / (2.0 * small)
         return float(state.time[0] - beyond / speed) if speed > 0.0 else float(state.time[0])
 
-    def _advance(self, poses: tuple[np.ndarray, np.ndarray]) -> float:
+    def _advance(self, q: np.ndarray, poses: tuple[np.ndarray, np.ndarray] | None = None) -> float:
         assert self.stop is not None
-        return float(self.stop[1] @ (self._centre(poses) - self.start_place))
+        here = self._centre(q, body_poses(self.model, q) if poses is None else poses)
+        return float(self.stop[1] @ (here - self.start_place))
 
-    def _centre(self, poses: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        """The watched body's centre of mass, world frame [length]."""
+    def _centre(self, q: np.ndarray, poses: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """The watched body's centre of mass, deformed by its modes, world frame [length]."""
         assert self.stop is not None
         body = self.stop[0]
+        if body in self.model.modes:
+            return centre_of_mass(self.model, q, body)[0]
         position, (w, *vector) = poses[0][body], poses[1][body]
         c = self.model.centres[body]
         turn = 2.0 * np.cross(vector, c)

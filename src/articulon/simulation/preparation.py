@@ -242,7 +242,7 @@ def prepare(
         if model.link[body] < 0:
             raise CaseError(f"{case.source}: run.stop.body: '{case.run.stop.body}' is welded to the ground")
         stop = body, direction / np.linalg.norm(direction)
-        advance.stop = advance_stop(model, body, direction, float(case.run.stop.advance))
+        advance.stop = advance_stop(model, body, direction, float(case.run.stop.advance), evaluator.ws)
     step, scaled = windows.step or getattr(integrator, "step", None), policy.scales
     books = advance.books_unscaled_work
     observer = Observer(evaluator, step, stop, policy.varies, books, scaled, adaptive, by_events)

@@ -3,6 +3,7 @@
 from articulon.fidelity.run_temperatures import scaling_notes
 from articulon.forces.brownian import brownian_of
 from articulon.model import State
+from articulon.simulation.impact_summary import impact_notes
 from articulon.simulation.preparation import Prepared
 from articulon.thermostats.base import SCALES
 from articulon.thermostats.total_momentum import keeps_momentum
@@ -45,7 +46,8 @@ def notes_on(prepared: Prepared) -> list[str]:
 def notes_at(prepared: Prepared, state: State) -> list[str]:
     """Return notes on the course of a run up to a state."""
     names = [] if prepared.adaptive is None else prepared.adaptive.chattering(state)
-    return [_chatter(names)] if names else []
+    chatter = [_chatter(names)] if names else []
+    return [*chatter, *impact_notes(prepared.evaluator, state)]
 
 
 def _chatter(names: list[str]) -> str:

@@ -100,7 +100,7 @@ class _Trial:
         if case.run.stop is not None:
             stop = case.run.stop
             direction = np.array([float(x) for x in stop.direction])
-            advance.stop = advance_stop(model, model.body(stop.body), direction, float(stop.advance))
+            advance.stop = advance_stop(model, model.body(stop.body), direction, float(stop.advance), evaluator.ws)
         tree, _ = slowest_tree(model, evaluator)
         a, b = (int(start) for start in model.forest.tree[tree : tree + 2])
         body = int(model.head[a + int(np.argmax(model.forest.mass[a:b]))])

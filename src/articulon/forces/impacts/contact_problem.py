@@ -28,6 +28,12 @@ class Solved(NamedTuple):
     """Whether each contact slips under these forces, shape (n,)."""
 
 
+def directions(across: np.ndarray) -> np.ndarray:
+    """Directions of the friction of a contact with a motion (2,) across its normal, shape (2, sides)."""
+    angles = np.arctan2(-across[1], -across[0]) + 2.0 * np.pi * np.arange(SIDES) / SIDES
+    return np.stack([np.cos(angles), np.sin(angles)])
+
+
 def solve_contacts(
     A: np.ndarray, b: np.ndarray, friction: np.ndarray, slip: np.ndarray, given: np.ndarray | None = None
 ) -> Solved | None:
@@ -60,9 +66,7 @@ def solve_contacts(
         if not rubs[k]:
             pushes[3 * k + 1 : 3 * k + 3, k] = -friction[k] * slip[k]
             continue
-        begin = np.arctan2(-b[3 * k + 2], -b[3 * k + 1])
-        angles = begin + 2.0 * np.pi * np.arange(SIDES) / SIDES
-        ways = np.stack([np.cos(angles), np.sin(angles)])
+        ways = directions(b[3 * k + 1 : 3 * k + 3])
         first[k] = at
         pushes[3 * k + 1 : 3 * k + 3, at : at + SIDES] = ways
         felt[at : at + SIDES, 3 * k + 1 : 3 * k + 3] = ways.T

@@ -8,15 +8,15 @@ import numpy as np
 
 from articulon.errors import ModelError
 from articulon.forces.contact.sphere_motion import sphere_name
-from articulon.forces.impacts import impact_laws
 from articulon.forces.impacts.impact_geometry import deepest_overlap, first_event, gaps_of, set_walls, touching
-from articulon.forces.impacts.impact_laws import Outcome, Touching
+from articulon.forces.impacts.impact_laws import Outcome, Touching, in_turn
 from articulon.forces.impacts.impact_memory import Rests
 from articulon.forces.impacts.impact_tables import STOP, TOUCH, impact_table
 from articulon.forces.impacts.impacts import impacts_of
 from articulon.forces.impacts.impulse_response import contact_rows, locate, move_coordinates, response
 from articulon.forces.impacts.joint_limits import limits_of
 from articulon.forces.impacts.pressing import Pressed, find_press_rows, pressed_contacts
+from articulon.forces.impacts.simultaneous_impacts import at_once
 from articulon.kernels import prepare_for
 from articulon.model import Model
 from articulon.model.joints import REVOLUTE
@@ -232,7 +232,7 @@ class ImpactEngine:
             return None
         law = "newton" if self.law is None else self.law.law
         together = self.law is not None and self.law.simultaneous == "complementarity"
-        outcome = (impact_laws.at_once if together else impact_laws.in_turn)(t, law)
+        outcome = (at_once if together else in_turn)(t, law)
         return at.u + outcome.impulse @ rows.jump, outcome
 
     def press(self, rests: Rests) -> None:

@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.forces.impacts.contact_problem import solve_contacts
-from articulon.forces.impacts.linear_complementarity import lemke
 from articulon.forces.impacts.single_impact import impact_with_friction
 
 MOST_IN_TURN = 20000
@@ -57,6 +55,11 @@ class Outcome(NamedTuple):
     """Change of the kinetic energy ΔT, at most 0 [energy]."""
     ended: bool
     """Whether no contact approaches any more."""
+    reduced: int = 0
+    """Number of contacts that bounce with less than their restitution, because no impulse would give it, or only one
+    that adds energy."""
+    reduced_most: int = 0
+    """Contact whose restitution is reduced most."""
 
 
 def in_turn(t: Touching, law: str = "newton") -> Outcome:
@@ -83,56 +86,3 @@ def in_turn(t: Touching, law: str = "newton") -> Outcome:
         if single[0] > largest:
             largest, which = float(single[0]), k
     return Outcome(impulse, largest, which, MOST_IN_TURN, energy, False)
-
-
-def at_once(t: Touching, law: str = "newton") -> Outcome:
-    """Resolve all impacts by one linear complementarity problem.
-
-    Newton's law requires v_n⁺ + e v_n⁻ ≥ 0 ⊥ Λ_n ≥ 0 for all approaching contacts. With Poisson's law, one such problem
-    without restitution gives the impulses of compression, and a second one those of restitution, at least e times as
-    large (F. Pfeiffer and C. Glocker 1996, chapter 8). If that would add energy, which can happen with unequal
-    restitutions, the impulse is the mixture with that of compression that conserves the energy.
-    """
-    v, e = t.velocity, np.where(-t.velocity[t.normal] < t.resting, 0.0, t.restitution)
-    approaches = v[t.normal] < -t.rounding
-    plastic = _solved(t, v, np.zeros(e.size))
-    if plastic is None:
-        return Outcome(np.zeros(v.size), 0.0, 0, 0, 0.0, False)
-    if law == "poisson":
-        given = e * plastic[t.normal]
-        more = _solved(t, v + t.matrix @ plastic, given)
-        full = None if more is None else plastic + more
-    else:
-        aimed = v.copy()
-        aimed[t.normal] += np.where(approaches, e * v[t.normal], 0.0)
-        full = _solved(t, aimed, np.zeros(e.size))
-    if full is None:
-        full = plastic
-    impulse = _without_gain(t, plastic, full)
-    after = v + t.matrix @ impulse
-    normal = impulse[t.normal]
-    count = int((normal > 0.0).sum())
-    energy = min(0.0, 0.5 * float((v + after) @ impulse))
-    ended = bool((after[t.normal] >= -1e-9 * float(np.abs(v).max())).all())
-    return Outcome(impulse, float(normal.max()), int(np.argmax(normal)), count, energy, ended)
-
-
-def _solved(t: Touching, b: np.ndarray, given: np.ndarray) -> np.ndarray | None:
-    """Impulses that prevent the approach that b (rows,) describes; they include the ``given`` (n,) ones."""
-    n = t.friction.size
-    if t.per == 1:
-        z = lemke(t.matrix, b + t.matrix @ given)
-        return None if z is None else z + given
-    solved = solve_contacts(t.matrix, b, t.friction, np.zeros((n, 2)), given)
-    return None if solved is None else solved.force.ravel()
-
-
-def _without_gain(t: Touching, plastic: np.ndarray, full: np.ndarray) -> np.ndarray:
-    """Impulse between ``plastic`` and ``full`` that is nearest to ``full`` and adds no energy."""
-    d = full - plastic
-    a, b = 0.5 * float(d @ t.matrix @ d), float((t.velocity + t.matrix @ plastic) @ d)
-    c = float((t.velocity + 0.5 * t.matrix @ plastic) @ plastic)
-    if a + b + c <= 1e-14 * abs(c) or a <= 0.0:
-        return full
-    root = (-b + float(np.sqrt(max(0.0, b * b - 4.0 * a * min(c, 0.0))))) / (2.0 * a)
-    return plastic + min(1.0, max(0.0, root)) * d

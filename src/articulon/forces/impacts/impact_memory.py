@@ -38,9 +38,13 @@ class MemoryPlaces(Columns):
     """Longest step so far [time]."""
     level: int = 12
     """For steps of fixed length: how many times the latest one was halved."""
-    resting: int = 13
+    reduced: int = 13
+    """Number of contacts of simultaneous impacts that had less than their restitution."""
+    reduced_of: int = 14
+    """The latest of these (2)."""
+    resting: int = 16
     """Number of resting contacts, followed by their data."""
-    contacts: int = 14
+    contacts: int = 17
     """Start of these data."""
 
 

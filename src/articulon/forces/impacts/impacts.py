@@ -75,7 +75,8 @@ class Impacts(Declaration):
     """Quantity of which e is a ratio: velocities, impulses, or the square root of works."""
     simultaneous: Literal["sequential", "complementarity"] = "sequential"
     """Treatment of several impacts at one instant: ``sequential``, the fastest approach first, until no contact
-    approaches; or ``complementarity``, all by one linear complementarity problem."""
+    approaches; or ``complementarity``, all by one linear complementarity problem, in which contacts that jam bounce
+    without restitution where Newton's law has no solution."""
     pairs: tuple[ImpactPair, ...] = ()
     """Properties of pairs of kinds that replace the general ones."""
     walls: tuple[AnyWall, ...] = ()

@@ -1,0 +1,153 @@
+"""Gradient of ln det (M + diag(a)), with armatures a, by the recursion of ``mass_determinant.py``.
+
+An armature adds to D = Sᵀ Iᴬ S + diag(a) of its joint alone. With D⁻¹ = (L Lᵀ)⁻¹, s the columns of S L⁻ᵀ and p = Iᴬ s,
+
+    Iᵃ = Iᴬ − Σ p pᵀ,    ψ = 1 − Σ s pᵀ,    G = Σ s sᵀ + ψ G⁺ ψᵀ,
+
+and the slope −2 tr(G⁺ Iᵃ [s×]) along a speed of column s holds as it is, because a is constant. So does the term by
+columns that stay with the joint frame, 2 tr(D⁻¹ Sᵀ Iᴬ (1 − G⁺ Iᵃ) dS). Without armatures pᵀ s = 1 within a joint, so
+that Iᵃ has no inertia along its speeds; with armatures a part is left, which the parent carries along.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.inertia import force_of, moment_of, shift, skew
+from articulon.algebra.vectors import (
+    ZERO,
+    add,
+    apply,
+    dot,
+    isotropic,
+    load,
+    load_from,
+    load_symmetric,
+    matrix_add,
+    scale,
+    store_from,
+    sub,
+    symmetric_less_outer,
+    symmetric_rotate,
+)
+from articulon.dynamics import joints
+from articulon.dynamics.articulated import gather, store_inertia
+from articulon.dynamics.kinematics import frames, place
+from articulon.dynamics.mass_determinant import (
+    carried_parts,
+    load_inertia,
+    motions_of_factor,
+    slope_along_speeds,
+    symmetric_less_product,
+)
+from articulon.dynamics.momentum_sampling import MOST, factorise_in_place, joint_inertia
+from articulon.kernels import jit, kernel
+
+
+class Armatures(NamedTuple):
+    """Armatures, and scratch for joints of several speeds."""
+
+    diagonal: np.ndarray
+    """a, shape (nu,)."""
+    moved: np.ndarray
+    """g of each motion of a joint, linear then angular, shape (6, 6)."""
+
+
+def armatures_of(armature: np.ndarray) -> Armatures:
+    """Armatures (nu,) with their scratch."""
+    return Armatures(armature.copy(), np.zeros((MOST, MOST)))
+
+
+@jit
+def motions_with_armature(kind, axis, frame, R, A, H, M, diagonal, first, arrays):
+    """Motions s of a joint with armatures, with their momenta p; returns ln det D."""
+    n = joints.degrees_of_freedom(kind)
+    joint_inertia(kind, axis, frame, R, A, H, M, arrays.D)
+    for k in range(n):
+        arrays.D[k, k] += diagonal[first + k]
+    factorise_in_place(arrays.D, n)
+    return motions_of_factor(kind, axis, frame, R, A, H, M, arrays)
+
+
+@jit
+def articulate_with_armatures(forest, ws, diagonal, arrays):
+    """Inward sweep: the articulated inertia of every placed link, and the part that reaches the parent."""
+    parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
+    slot, first, gathered, momentum = forest.slot, forest.first, ws.gathered, arrays.momentum
+    for i in range(parent.size - 1, -1, -1):
+        kind, p = kinds[i], parent[i]
+        frame, R = frames(kind, parent, rotation, ws.quaternion, ws.rotation, i)
+        A, H = symmetric_rotate(R, load_symmetric(forest.inertia, i)), skew(apply(R, load(forest.moment, i)))
+        M = isotropic(forest.mass[i])
+        if slot[i] >= 0:
+            A, H, M, _, _ = gather(gathered, slot[i], A, H, M, ZERO, ZERO)
+        store_inertia(arrays.whole, i, A, H, M)
+        if p >= 0:
+            motions_with_armature(kind, load(axes, i), frame, R, A, H, M, diagonal, u_start[i], arrays)
+            for k in range(joints.degrees_of_freedom(kind)):
+                n, f = load_from(momentum, k, 0), load_from(momentum, k, 3)
+                A, M = symmetric_less_outer(A, 1.0, n), symmetric_less_outer(M, 1.0, f)
+                H = matrix_add(H, (scale(-n[0], f), scale(-n[1], f), scale(-n[2], f)))
+            store_inertia(arrays.passed, i, A, H, M)
+            A, H = shift(load(ws.reach, i), A, H, M)
+            s = slot[p]
+            if not first[i]:  # siblings have been here
+                A, H, M, _, _ = gather(gathered, s, A, H, M, ZERO, ZERO)
+            store_inertia(gathered, s, A, H, M)
+
+
+@jit
+def release_together(n, motion, momentum, moved, V, X, W):
+    """G ← ψ G ψᵀ + Σ s sᵀ: the compliance once the joint moves freely along its n motions."""
+    # G ← G − Σ (s gᵀ + g sᵀ), with g = G p − ½ s − ½ Σ s' (p'ᵀ G p).
+    for k in range(n):
+        moment, force = load_from(momentum, k, 0), load_from(momentum, k, 3)
+        gv, gw = moment_of(V, X, force, moment), force_of(X, W, force, moment)
+        left_v, left_w = gv, gw
+        for j in range(n):
+            c = 0.5 * (dot(load_from(momentum, j, 0), gw) + dot(load_from(momentum, j, 3), gv))
+            if j == k:
+                c += 0.5
+            left_v = sub(left_v, scale(c, load_from(motion, j, 3)))
+            left_w = sub(left_w, scale(c, load_from(motion, j, 0)))
+        store_from(moved, k, 0, left_v)
+        store_from(moved, k, 3, left_w)
+    for k in range(n):
+        w, v = load_from(motion, k, 0), load_from(motion, k, 3)
+        gv, gw = load_from(moved, k, 0), load_from(moved, k, 3)
+        V, W = symmetric_less_product(V, v, gv), symmetric_less_product(W, w, gw)
+        X = (
+            sub(X[0], add(scale(v[0], gw), scale(gv[0], w))),
+            sub(X[1], add(scale(v[1], gw), scale(gv[1], w))),
+            sub(X[2], add(scale(v[2], gw), scale(gv[2], w))),
+        )
+    return V, X, W
+
+
+@jit
+def gradient_with_armatures(forest, ws, armatures, arrays):
+    """Write d ln det (M + diag(a)) along every speed to ``arrays.gradient``, for placed links; return the
+    logarithm."""
+    parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
+    diagonal, motion, momentum = armatures.diagonal, arrays.motion, arrays.momentum
+    articulate_with_armatures(forest, ws, diagonal, arrays)
+    total = 0.0
+    for i in range(parent.size):
+        kind, axis = kinds[i], load(axes, i)
+        frame, R = frames(kind, parent, rotation, ws.quaternion, ws.rotation, i)
+        A, H, M = load_inertia(arrays.whole, i)
+        total += motions_with_armature(kind, axis, frame, R, A, H, M, diagonal, u_start[i], arrays)
+        V, X, W, A, H, M = carried_parts(forest, ws, arrays, i)
+        slope_along_speeds(kind, axis, frame, R, u_start[i], V, X, W, A, H, M, arrays)
+        if forest.slot[i] >= 0:
+            n = joints.degrees_of_freedom(kind)
+            V, X, W = release_together(n, motion, momentum, armatures.moved, V, X, W)
+            store_inertia(arrays.compliance, i, V, X, W)
+    return total
+
+
+@kernel
+def log_determinant_with_armatures(forest, q, ws, armatures, arrays):
+    """ln det (M + diag(a)) at q; its gradient is left in ``arrays.gradient``."""
+    place(forest, q, ws, 0, forest.kind.size)
+    return gradient_with_armatures(forest, ws, armatures, arrays)
