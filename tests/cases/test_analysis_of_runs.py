@@ -53,6 +53,8 @@ FUNCTIONS: dict[str, Callable[[ar.Run], Any]] = {
     "radial_distribution": ar.analysis.radial_distribution,
     "contacts": ar.analysis.contacts,
     "contact_scales": ar.analysis.contact_scales,
+    "heap_angle": ar.analysis.heap_angle,
+    "drum_angle": ar.analysis.drum_angle,
     "analyse_contacts": ar.analysis.analyse_contacts,
     "analyse_relaxation": ar.analysis.analyse_relaxation,
     "analyse_thermostat": ar.analysis.analyse_thermostat,
