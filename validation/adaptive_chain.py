@@ -227,8 +227,9 @@ thermal motion. Adaptive runs last {ARMS["adaptive"]:g} units of time, in which 
 The others last {ARMS["all-active"]:g}.
 
 The first table compares the end-to-end distances at the ends of the runs by two-sample tests. The last columns show how
-sensitive a test is: how often it finds a difference at the level of 5 % between two samples that are drawn with
-replacement from both together, if one of them is scaled.
+sensitive a test is. For this purpose both samples are pooled, two new samples are drawn from the pool with replacement,
+and one of them is left as it is or made 5 % longer or shorter. The columns give how often the test finds the two
+different at the level of 5 %.
 
 {compared(ends)}
 

@@ -107,7 +107,8 @@ def main() -> None:
 `{CASE}` runs without noise and flow, from rest. Guy (2018, 5.5) puts the core's centre 250 nm from the receptors'
 plane, and says that "approximately 65 nm" have to be traversed. With chains at 30 degrees, the tips are 66.4 nm from
 the plane. At this distance the attraction is mostly the r⁻⁶ attraction of body A. The docking time therefore grows as
-the eighth power of the distance from the centres of bodies A, and 1 nm more makes it an eighth longer.
+the eighth power of the initial distance between the centres of bodies A and the receptors, and 1 nm more makes it an
+eighth longer.
 
 *Straight chains* is the one-dimensional reduction of this model: all joints held, no inertia, an advance of 55 nm.
 *Docks* is the time of the full model to {STAGES[-1][1]} nm, with friction-implicit steps of 40 and 8 ps; the rest of

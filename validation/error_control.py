@@ -140,8 +140,9 @@ def main() -> None:
 `python -m validation.error_control`.
 
 `{CASE}` runs without noise and flow, from rest, with two starts. *near* is the default start: the tips are 44 nm from
-the receptors, and the particle has docked after 25 nm. *published* is the published start: the core's centre is 250 nm
-from the receptors' plane, so the tips are 66.4 nm from it, and the particle has docked after 55 nm.
+the receptors, and the particle counts as docked when it has advanced by 25 nm. *published* is the published start: the
+core's centre is 250 nm from the receptors' plane, so the tips are 66.4 nm from it, and the particle counts as docked after
+55 nm.
 
 The scaled runs use Kutta–Merson with the policy `error-controlled`, whose tolerance bounds the delay on arrival or the
 lag at every moment. The reference is the unscaled friction-implicit rule. For *near* its steps are 8 ps. For
@@ -151,9 +152,9 @@ not stay finite where the tips meet the receptors. The evaluations of unscaled K
 
 {table(head, rows)}
 
-The true error stays below the tolerance. It is about half of the tolerance or less, because the tolerance also applies
-to the joints, which need a larger factor than the approach does. Unscaled friction-implicit steps need the fewest
-evaluations here, fewer than any scaled run.
+The true error stays below the tolerance. It is about half of the tolerance or less. The reason is that the tolerance
+also applies to the joints, and these need a larger a2 than the approach of the particle alone would need. Unscaled
+friction-implicit steps need the fewest evaluations here, fewer than any scaled run.
 """,
     )
 

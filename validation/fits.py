@@ -54,7 +54,8 @@ Kolmogorov and Smirnov's test that the joint distances (p̂ − p)ᵀ C⁻¹ (p�
 
 With errors of 1 mm the numbers are known to 2 to 4 %, and the run is linear in them over this range. With errors of 5
 mm they are known to 10 to 20 %. The run is not linear over this range, and 95 % intervals contain the true number in
-about 90 of 100 sets only. Intervals that span a tenth of a number or more are too narrow.
+about 90 of 100 sets only. So where the width of an interval is a tenth of the number or more, the interval is too
+narrow.
 """
     write_section("fits", text)
 

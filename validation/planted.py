@@ -243,8 +243,9 @@ def main(arguments: list[str] | None = None) -> int:
 `python -m validation.planted`, {time.perf_counter() - began:.0f} s. Every pass that only the adjoint of a step runs is
 left out once, {len(names)} different ones in all, and ⟨w, J v⟩ = ⟨Jᵀ w, v⟩ of two steps is checked, as the test that is
 named (in `tests/identities`) does for such steps. The violation is relative to the sum of the magnitudes of all
-products. Idle passes are those of programs that repeat others in an iteration, which reads only a part of the result:
-there the derivatives by speeds, and not those by positions.
+products. Some programs repeat the passes of another program within an iteration. The iteration reads only the
+derivatives with respect to speeds, and not those with respect to positions. A pass of such a program that computes only
+what is not read has no effect; it is counted as idle.
 
 {table(["steps", "violation without an error", "errors", "seen", "idle", "smallest violation", "test"], rows)}
 """

@@ -57,11 +57,13 @@ def main() -> None:
         f"""
 ## Locking and releasing
 
-`python -m validation.transitions`, {time.perf_counter() - began:.0f} s. Some axes of random forests, half of them with
-loops, are locked and released, with every choice of the released speeds. The table gives the largest relative
-differences of four kinds: of the projection of the momentum on the coarse motions; of the energy; between the speeds
-before a lock and those after a release from its reservoir; and between the released speeds and those from the dense
-mass matrix. "Best search" is the largest improvement of the objective that SciPy's SLSQP found from {STARTS} starts.
+`python -m validation.transitions`, {time.perf_counter() - began:.0f} s. In random forests of bodies, half of them with
+loops, some joint axes are locked and then released, once with each built-in `choice` of the released speeds
+([transitions](transitions.md)). The table gives the largest relative errors of four kinds: the change of the momentum
+projected on the coarse motions; the error of the energy; the difference between the speeds before a lock and those
+after a release that takes back what this lock put into its reservoir; and the difference between the released speeds
+and those computed with the dense mass matrix. "Best search" is the largest improvement of the objective that SciPy's
+SLSQP found from {STARTS} starts.
 
 {table(["bodies", "transitions", *COLUMNS.values()], rows)}
 """,

@@ -1,11 +1,13 @@
 """ln det M of the joint-space mass matrix and its gradient, in O(n), by the articulated recursion.
 
-In articulated inertias Iᴬ the mass matrix is a product of the blocks Dᵢ = Sᵢᵀ Iᴬᵢ Sᵢ and of triangular factors of
-determinant one (Jain, J. Comput. Phys. 136, 289, 1997). So ln det M = Σ ln det Dᵢ, found inward.
+With the articulated inertias Iᴬ of the links, the mass matrix is a product of triangular factors of determinant one and
+of a block-diagonal matrix with the blocks Dᵢ = Sᵢᵀ Iᴬᵢ Sᵢ (Jain, J. Comput. Phys. 136, 289, 1997). So ln det M = Σ ln
+det Dᵢ, found inward.
 
 Its gradient is the reverse derivative of that sweep, found outward. Let Iᵃ = Iᴬ − Iᴬ S D⁻¹ Sᵀ Iᴬ be what a link passes
-on to its parent, and ψ = 1 − S D⁻¹ Sᵀ Iᴬ. The derivative G of ln det M with respect to Iᴬ follows from that of the
-parent carried to the link's origin, G⁺, and gives the slope along a speed of column s:
+on to its parent, and ψ = 1 − S D⁻¹ Sᵀ Iᴬ. Let G be the derivative of ln det M with respect to the Iᴬ of a link, and G⁺
+that of its parent, taken about the link's origin. Then G follows from G⁺, and so does the slope along a speed with the
+column s:
 
     G = S D⁻¹ Sᵀ + ψ G⁺ ψᵀ,    ∂ ln det M = −2 tr(G⁺ Iᵃ [s×]),
 
@@ -185,8 +187,9 @@ def product_row(w, v, y, x, A, H, M):
 
 @jit
 def from_still_columns(kind, axis, frame, R, w, v, V, X, W, A, H, M, arrays):
-    """Term along (w, v) of the columns that stay with the joint frame: the derivative with respect to S times the
-    change of S relative to a column that turns with the link, 2 tr(D⁻¹ Sᵀ Iᴬ (1 − G⁺ Iᵃ) dS)."""
+    """Return what the columns that stay with the joint frame add to the slope along (w, v): 2 tr(D⁻¹ Sᵀ Iᴬ (1 − G⁺ Iᵃ)
+    dS). This is the derivative of ln det M with respect to S times dS, and dS is how these columns differ, after the
+    joint has moved, from columns that turn with the link."""
     D, dual, momentum, n, total = arrays.D, arrays.dual, arrays.momentum, joints.degrees_of_freedom(kind), 0.0
     for j in range(n):
         if not joints.fixed_in_body(kind, j):
@@ -205,7 +208,8 @@ def from_still_columns(kind, axis, frame, R, w, v, V, X, W, A, H, M, arrays):
 
 @jit
 def slope_along_speeds(kind, axis, frame, R, first, V, X, W, A, H, M, arrays):
-    """Write the slopes of ln det M along the speeds of a joint, of which ``first`` is the first, from G⁺ and Iᵃ."""
+    """Compute the slopes of ln det M along the speeds of a joint, from G⁺ (V, X, W) and Iᵃ (A, H, M), and write them to
+    ``arrays.gradient``; ``first`` is the index of the joint's first speed."""
     turning, moving = product_trace(V, X, W, A, H, M)
     for k in range(joints.degrees_of_freedom(kind)):
         w, v = joints.column(kind, axis, k, frame, R)

@@ -101,16 +101,18 @@ class UserForce(Force):
     given. With weights V of the wrenches, P = Σ V·wrenches,
 
     ``adjoint_function(time, positions, rotations, velocities, parameters, weights, by_place, by_velocity,
-    by_parameters)`` adds the derivatives of P by displacements of the bodies' origins and rotations about them, as
-    rotation vectors in the world frame, to ``by_place`` (bodies, 6), by velocities to ``by_velocity`` (bodies, 6), and
-    by parameters;
+    by_parameters)`` adds the derivatives of P to three arrays: to ``by_place`` (bodies, 6) those by displacements of
+    the bodies' origins and by rotations about the origins (rotation vectors in the world frame), to ``by_velocity``
+    (bodies, 6) those by velocities, and to ``by_parameters`` those by parameters;
 
     ``tangent_function(time, positions, rotations, velocities, parameters, moved, accelerated, parameter_changes,
-    changes)`` adds the changes of the wrenches with displacements and rotations ``moved`` (bodies, 6), changes
-    ``accelerated`` (bodies, 6) of velocities, and changes of parameters to ``changes`` (bodies, 6).
+    changes)`` adds the changes of the wrenches to ``changes`` (bodies, 6). These are due to displacements and rotations
+    of the bodies, ``moved`` (bodies, 6), to changes of their velocities, ``accelerated`` (bodies, 6), and to
+    ``parameter_changes``.
 
-    The output arrays are zero at the call. One of the two suffices: the other is derived from it, by as many calls as
-    there are components.
+    The output arrays are zero at the call. One of the two functions suffices. The adjoint then follows from the tangent
+    by one call for each component of displacement, rotation and velocity of each body and for each parameter, or the
+    tangent from the adjoint by one call for each component of each wrench.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("function",)

@@ -1,9 +1,10 @@
 """A calendar of the next event of each sphere: constant time for each change, however many spheres there are.
 
 After R. Brown, Calendar queues, Communications of the ACM 31, 1220 (1988), as G. Paul uses it for hard spheres (Journal
-of Computational Physics 221, 615, 2007). Time is cut into days; an event is in the list of its day, and days that are a
-year apart share a list. Only the present day is searched for the earliest event. The result depends on the times of
-events, and for equal times on the numbers of their spheres, but not on the length of a day or the order of a list.
+of Computational Physics 221, 615, 2007). Time is cut into days, and an event is in the list of its day. There is a
+fixed number of lists, one for each day of a year, so days that are whole years apart share a list. Only the present day
+is searched for the earliest event. The result depends on the times of events, and for equal times on the numbers of
+their spheres, but not on the length of a day or the order of a list.
 """
 
 import numpy as np
@@ -15,7 +16,8 @@ from articulon.kernels import jit, kernel
 FARTHEST = 2.0**62
 """Largest number of days that can be counted."""
 NEAR = 8
-"""One in this many spheres has its event within the days from which the length of a day is estimated."""
+"""The length of a day is estimated from the earliest events, those of one in this many of the spheres that have an
+event."""
 
 
 @jit

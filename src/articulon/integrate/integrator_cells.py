@@ -221,4 +221,5 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
     "grains": ("bodies", "particles", "hard spheres", "touching", *OF_BODIES),
     "touching": ("bodies", "particles", "hard spheres", "grains"),
 }
-"""Features with which the same rule counts as another integrator of the table."""
+"""Features by integrator: with one of them, a run by the integrator's rule belongs to another integrator of the
+table."""

@@ -5,12 +5,13 @@ only; the evaluation of contacts at the resulting speeds; and half a kick by the
 while the equations of motion are solved, so that any algorithm can solve them. Driven joints follow their motions in
 the free part, in which their drives do work.
 
-A kick changes the kinetic energy by exactly F·(u + u⁺)/2 times its length, because M is constant, and both momenta by
-the sums of the forces. The free motion conserves all three; classical Runge-Kutta steps do so to (h ω)⁵, which is
-rounding, as joint speeds ω are small compared with the frequency of the contacts that the steps resolve. If velocity
-products were part of the kicks, as they are where forces change little in a step, the balance of energy would be off by
-(h u'/u)², which in a collision is (h/t_c)². The whole method is of second order (Strang, SIAM J. Numer. Anal. 5, 506,
-1968).
+Because M is constant during a kick, the kick changes the kinetic energy by exactly F·(u + u⁺)/2 times its length. It
+changes the linear and the angular momentum by the sums of the forces and of their moments, times its length. The motion
+without forces conserves the kinetic energy and both momenta. Classical Runge-Kutta steps conserve them to (h ω)⁵. This
+is no more than rounding, because the steps h resolve contacts, whose frequency is much higher than the joint speeds ω.
+Rules for forces that change little in a step treat velocity products as part of the kicks. Here the balance of energy
+would then be off by (h u'/u)², which is (h/t_c)² in a collision of duration t_c. The whole method is of second order
+(Strang, SIAM J. Numer. Anal. 5, 506, 1968).
 """
 
 from typing import NamedTuple
@@ -47,7 +48,7 @@ class HistoryPlaces(Columns):
     due: int = 9
     """Works by channel in the pending half kick (8) [energy]."""
     lines_done: int = 17
-    """As ``done``, by line of contacts (5) [energy]."""
+    """The same as ``done``, for each ledger line of the contacts (5) [energy]."""
     lines_due: int = 22
     """As ``due``, by line of contacts (5) [energy]."""
     width: int = 27
@@ -131,8 +132,8 @@ def locate(passes, y, nq):
 
 @jit
 def book(passes, arrays, time, channel, contacts):
-    """Add the works of all forces over a time at the mean speeds: by channel, and by ``contacts`` those of contacts by
-    line."""
+    """Add the works of all forces over a time at the mean speeds to those of each channel. The program ``contacts``
+    adds the works of contacts to their ledger lines."""
     run(passes.book)
     for c in range(8):
         arrays.works[channel + c] += time * passes.power[c]
@@ -173,7 +174,8 @@ def kick(rhs, passes, state, block, arrays, time, h, done, booking_done, booking
     kick and of the next one.
 
     M⁻¹F is u' minus u' without forces; drag is evaluated at the predicted speeds at the end of the step. A kick does
-    not change the speeds of driven joints, so that the power of their drives is that of the forces alone.
+    not change the speeds of driven joints. The power of their drives in a kick is therefore only the part with which
+    they hold these speeds against the forces; ``flow`` books the rest.
     """
     y, dy, free, mean, works = arrays.y, arrays.dy, arrays.free, arrays.mean, arrays.works
     nu, half, window = mean.size, 0.5 * h, state.counters[WINDOW]

@@ -69,8 +69,8 @@ class Exchanges:
         return np.asarray(adaptive.resolution.locked_parts(replica.state))
 
     def attempt(self, replicas: Sequence[Replica], number: int) -> np.ndarray:
-        """Try the exchanges with the given number, counted from 1; return the walker that each run then holds, shape
-        (runs,)."""
+        """Try one round of exchanges between neighbouring runs; ``number`` counts the rounds from 1. Return the walker
+        that each run then holds, shape (runs,)."""
         random = np.random.Generator(np.random.Philox(key=[self.seed, number]))
         energies = [potential_energy(self.bare, replica.state.q) for replica in replicas]
         for i in range((number + 1) % 2, len(replicas) - 1, 2):

@@ -1,24 +1,22 @@
 """Derivatives of momenta μ = ∂T/∂u and of generalised forces F = ∂T/∂q of the kinetic energy T(q, u), in O(n).
 
-The columns of a joint displace everything that the joint carries by s and change its velocity by s × v + ψ', ψ' = m × s
-(``motion_columns.py``). Seen from bodies that move along, only ψ' is a change. With the momentum H of all that a joint
-carries,
+A column s of a joint displaces everything that the joint carries by s, and changes its velocity v by s × v + ψ' with ψ'
+= m × s. Here m is the velocity of the joint's inner frame, which ``motion_columns.py`` calls p. Seen from bodies that
+move along, only ψ' is a change. With the momentum H of all that a joint carries,
 
     μ = s·H,   F = ψ'·H.
 
 Changes δq and δu, and a displacement X of the joint frame in its parent, change the velocities, seen from the bodies,
-by x = Σ (s δu + ψ' δq) + p × X, p being the velocity of the parent. With H' the change of H seen from the frame that a
-column is fixed in, and x' that of m seen from there,
+by x = Σ (s δu + ψ' δq) + p × X, p being the velocity of the parent. Let H' be the change of H, and x' the change of m,
+both seen from the frame in which the column s is fixed. Then δμ = s·H', δF = ψ'·H' + (x' × s)·H.
 
-    δμ = s·H',   δF = ψ'·H' + (x' × s)·H.
-
-H' is the sum of I x + δI v over the links; from the outer side of a joint to the inner it changes by (Σ s δq + X) ×* H,
-where ×* is the rate of a force that is carried along.
+H' is the sum of I x + δI v over the links. In the inward sweep, (Σ s δq + X) ×* H is added to it at every joint. Here a
+×* H is the rate of change of H if it is carried along with the motion a.
 
 These are second derivatives of T, which are symmetric. So the derivatives of w·F + λ·μ are the changes of F and μ due
 to δq = w and δu = λ. There is one exception, because rotations do not commute: for the three numbers of a joint that
 leaves all rotations free, ∂(w·F)/∂q has w × F in addition. The derivative with respect to X is −(p ×* H' + x_p ×* H)·X,
-with H' inside the joint and x_p the change of p.
+where H' is taken on the inner side of the joint, after this addition, and x_p is the change of p.
 """
 
 from articulon.algebra.vectors import (
@@ -59,8 +57,8 @@ def force_cross(w, v, n, f):
 
 @jit
 def momentum_of(ws, mass, moment, inertia, i, w, v):
-    """Return the angular momentum about the origin of link i and the momentum, for numbers of the links and a velocity
-    of link i."""
+    """Return the angular momentum about the origin of link i and the linear momentum, if the link has the velocity (w,
+    v) and the mass properties in row i of ``mass``, ``moment`` and ``inertia``."""
     R = load_matrix(ws.rotation, i)
     h = apply(R, load(moment, i))
     turning = symmetric_apply(symmetric_rotate(R, load_symmetric(inertia, i)), w)
@@ -69,8 +67,8 @@ def momentum_of(ws, mass, moment, inertia, i, w, v):
 
 @jit
 def columns_at(forest, columns, i, part, fixed, numbers):
-    """Return the sum of one part of those columns of joint i that are fixed in its body (``fixed`` 1) or in the joint
-    frame (0), at given ``numbers`` (nu,)."""
+    """Return a sum over those columns of joint i that are fixed in its body (``fixed`` 1) or in the joint frame (0):
+    one part of each column (``SHIFT`` for s, ``FIRST`` for ψ') times its entry of ``numbers`` (nu,)."""
     kind, j, w, v = forest.kind[i], forest.u_start[i], ZERO, ZERO
     for k in range(joints.degrees_of_freedom(kind)):
         if joints.fixed_in_body(kind, k) == fixed:
@@ -126,8 +124,9 @@ def change_momenta(
 ):
     """Compute δμ and δF (nu,) of placed and moved links due to changes of the coordinates in their tangent space
     (``shift``) and of the speeds (nu,), of joint frames (links, 3), and of masses, first moments and inertias. With
-    ``transposed`` they are derivatives with respect to coordinates and speeds for ``shift`` and ``u_change`` as
-    weights. ``field`` (links, 6) and ``held`` (links, 12) become x and the momenta of the links."""
+    ``transposed``, ``shift`` and ``u_change`` are the weights w and λ instead; then ``by_force`` and ``by_momentum``
+    are the derivatives of w·F + λ·μ with respect to the coordinates and the speeds. ``field`` (links, 6) and ``held``
+    (links, 12) become x and the momenta of the links."""
     for i in range(forest.parent.size):
         w, v = carried_motion(forest.parent, ws, field, i)
         if frame_changes(position, turn, i):

@@ -5,7 +5,8 @@ joint j's column t is, with the composites and wrenches of ``force_jacobians.py`
 
     λᵀ ∂τ/∂q_t = R·t'' + r·t' + g·t + V_p·(I t'' + 2 B t' + t × F),   R = Σ I S λ,  r = Σ (2 B)ᵀ S λ,
 
-where the sums are over the joints that t carries, including its own, and V_p is the motion of the link that carries t.
+where the sums are over joint j and all joints that it carries. V_p is the motion of the link that carries joint j, and
+g is the corresponding sum for the given wrenches (``loads_transposed``).
 """
 
 from articulon.algebra.vectors import ZERO, add, cross, dot, load, load_from, scale, store_from
@@ -51,7 +52,8 @@ def joint_motion(forest, columns, speeds, i):
 
 @jit
 def move_link(forest, ws, columns, speeds, motion, i):
-    """The motion of link i in row i of ``motion`` (links, 6), whose parent has been moved."""
+    """Write the motion of link i at given joint speeds to row i of ``motion`` (links, 6); the row of its parent must
+    have been written before."""
     w, v = joint_motion(forest, columns, speeds, i)
     pw, pv = carried_motion(forest.parent, ws, motion, i)
     store_motion(motion, i, 0, add(pw, w), add(pv, v))
@@ -76,8 +78,8 @@ def carried_motion(parent, ws, motion, i):
 
 @jit
 def gather_rows(forest, ws, columns, composites, loads, weight, rows, i):
-    """Adds what a link's own joint columns, times their weights, contribute to inner joints to the link's row (links,
-    12)."""
+    """Adds to a link's row of ``rows`` (links, 12) the terms of its own joint in the sums R, r and g: the columns of
+    the joint times their weights."""
     w, v = joint_motion(forest, columns, weight, i)
     n, f = inertia_times(composites, i, w, v)
     add_from(rows, i, 0, n)
@@ -100,7 +102,7 @@ def hand_rows_to_parent(forest, ws, rows, i):
 
 @jit
 def stays(kind, columns, j, weight):
-    """The motion of a joint's columns that are fixed in the joint frame, at their weights."""
+    """The sum of those columns of a joint that are fixed in the joint frame, each times its weight."""
     w, v = ZERO, ZERO
     for k in range(joints.degrees_of_freedom(kind)):
         if not joints.fixed_in_body(kind, k):
@@ -184,7 +186,8 @@ def products(forest, wrench, ws, columns, acceleration, composites, loads, shift
     for i in range(parent.size - 1, -1, -1):
         kind, j, p = kinds[i], u_start[i], parent[i]
         moment, strength = load_from(composites, i, MOMENT), load_from(composites, i, FORCE)
-        # Effect of all joints that carry the link on the wrench that it needs, except the part that moves along.
+        # Change of the wrench that all that this joint carries needs, due to the joint itself and all joints that carry
+        # it, without the part s × F of a wrench that only moves along.
         n, f = inertia_times(composites, i, load_from(changes, i, 0), load_from(changes, i, 3))
         a, b = coupling_times(composites, i, load_from(changes, i, 6))
         c, d = loads_times(loads, i, load_from(changes, i, 9))
@@ -201,7 +204,8 @@ def products(forest, wrench, ws, columns, acceleration, composites, loads, shift
                 aw, av = motion_cross(lw, lv, sw, sv)
                 dtau[j + k] += power(moment, strength, aw, av)
         if p >= 0:
-            # Effect of the joint itself on that wrench, for the joints that carry it.
+            # Change of that wrench due to this joint alone, now with s × F: it changes the forces of the joints that
+            # carry this one.
             for k in range(j, j + joints.degrees_of_freedom(kind)):
                 n, f, x, y = moved_column(composites, loads, columns, i, k)
                 carried = carried_wrench(composites, columns, i, k)
