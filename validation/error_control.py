@@ -141,8 +141,8 @@ def main() -> None:
 
 `{CASE}` runs without noise and flow, from rest, with two starts. *near* is the default start: the tips are 44 nm from
 the receptors, and the particle counts as docked when it has advanced by 25 nm. *published* is the published start: the
-core's centre is 250 nm from the receptors' plane, so the tips are 66.4 nm from it, and the particle counts as docked after
-55 nm.
+core's centre is 250 nm from the receptors' plane, so the tips are 66.4 nm from it, and the particle counts as docked
+after 55 nm.
 
 The scaled runs use Kutta–Merson with the policy `error-controlled`, whose tolerance bounds the delay on arrival or the
 lag at every moment. The reference is the unscaled friction-implicit rule. For *near* its steps are 8 ps. For
