@@ -321,7 +321,8 @@ def undamped() -> Any:
         (
             lambda: attracted((0.0, 0.0, -1.0), 5.0),
             Canonical(step=0.1),
-            "follows the motion, as with .error-controlled., have none; choose friction-implicit",
+            "with .error-controlled. the factor of the forces follows the motion, so that they have no potential; "
+            "choose friction-implicit",
         ),
     ],
 )
