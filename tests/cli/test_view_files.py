@@ -13,8 +13,8 @@ from articulon.cli import app
 from articulon.errors import ArticulonError
 from articulon.studio import colours, file_frames
 from articulon.studio.file_frames import FileFrames
-from articulon.studio.file_frames import file_frames as opened
 from articulon.studio.page_server import server_at
+from articulon.studio.shown_files import file_frames as opened
 from articulon.studio.stage import stage_of
 from articulon.studio.viewer import Viewer
 from tests.support.page_client import PageClient

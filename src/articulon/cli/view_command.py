@@ -42,8 +42,8 @@ def view(
 ) -> None:
     """Play a run, or a GSD, PDB or mmCIF file, in three dimensions, in a browser on this machine. Stop with Ctrl-C."""
     from articulon.simulation.results import check_run
-    from articulon.studio.file_frames import KINDS, file_frames
     from articulon.studio.page_server import address, check_port, server_at
+    from articulon.studio.shown_files import KINDS, file_frames
 
     is_folder = not is_file(what)
     if is_folder:

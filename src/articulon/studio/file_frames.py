@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
-from articulon.errors import ArticulonError
 from articulon.model import Model
 from articulon.studio.scene import Scene
 from articulon.studio.stage import LOOKED_AT, Frame
@@ -17,10 +15,6 @@ ROOM = 256_000_000
 """Memory for the frames of a file [bytes]; of longer files equally spaced frames are shown."""
 MOST_FRAMES = 4_000
 """Largest number of frames of a file that are shown."""
-STRUCTURES = (".pdb", ".ent", ".cif", ".mmcif", ".pdbx")
-"""Endings of structure files, which may be followed by ``.gz``."""
-KINDS = "the folder of a run, or a .gsd, .pdb or .cif file"
-"""What can be shown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,31 +76,6 @@ class FileFrames:
     def look_again(self) -> bool:
         """Look for new frames; there are none."""
         return False
-
-
-def file_frames(file: Path) -> FileFrames:
-    """Read a file of particles or atoms for the page that plays it.
-
-    Parameters
-    ----------
-    file
-        A GSD file, or a PDB or mmCIF file, which may be compressed (``.gz``).
-
-    Raises
-    ------
-    ArticulonError
-        For other files, and for those that cannot be read; the message names the file and says what to do.
-    """
-    ending = next((suffix for suffix in reversed(file.suffixes) if suffix != ".gz"), "").lower()
-    if ending == ".gsd":
-        from articulon.studio.gsd_scene import gsd_frames
-
-        return gsd_frames(file)
-    if ending in STRUCTURES:
-        from articulon.studio.structure_scene import structure_frames
-
-        return structure_frames(file)
-    raise ArticulonError(f"{file}: cannot be shown; give {KINDS}")
 
 
 def chosen(count: int, size: int) -> list[int]:
