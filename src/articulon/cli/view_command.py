@@ -11,7 +11,6 @@ import typer
 from articulon.cli.commands import AllowCode, app
 from articulon.cli.output import echo
 from articulon.errors import ArticulonError
-from articulon.inputs import is_file
 
 if TYPE_CHECKING:
     from articulon.studio.run_frames import RunFrames
@@ -41,6 +40,7 @@ def view(
     opens: Annotated[bool, typer.Option("--open/--no-open", help="Whether to open the page in a browser.")] = True,
 ) -> None:
     """Play a run, or a GSD, PDB or mmCIF file, in three dimensions, in a browser on this machine. Stop with Ctrl-C."""
+    from articulon.inputs import is_file
     from articulon.simulation.results import check_run
     from articulon.studio.page_server import address, check_port, server_at
     from articulon.studio.shown_files import KINDS, file_frames
