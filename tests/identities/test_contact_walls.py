@@ -135,7 +135,7 @@ def test_a_wall_needs_a_material_and_a_direction():
 def test_a_mesh_that_is_not_closed_names_an_open_edge():
     with pytest.raises(ModelError, match=r"the edge from \(0, 0, 1\) to \(1, 0, 1\) belongs to one triangle only"):
         surface(CUBE, SIDES[[k for k in range(12) if k not in (3, 10)]], "walls[0]")
-    with pytest.raises(ModelError, match=r"drum.stl: it is not closed: .* of 3 such edges; close the mesh"):
+    with pytest.raises(ModelError, match=r"drum.stl: it is not closed: .* \(there are 3 such edges\); close the mesh"):
         surface(CUBE, SIDES[:-1], "drum.stl")
 
 
