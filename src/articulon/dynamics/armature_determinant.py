@@ -13,32 +13,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.algebra.inertia import force_of, moment_of, shift, skew
-from articulon.algebra.vectors import (
-    ZERO,
-    add,
-    apply,
-    dot,
-    isotropic,
-    load,
-    load_from,
-    load_symmetric,
-    matrix_add,
-    scale,
-    store_from,
-    sub,
-    symmetric_less_outer,
-    symmetric_rotate,
-)
+from articulon.algebra.inertia import force_of, moment_of
+from articulon.algebra.vectors import dot, load, load_from, matrix_add, scale, store_from, sub, symmetric_less_outer
 from articulon.dynamics import joints
-from articulon.dynamics.articulated import gather, store_inertia
+from articulon.dynamics.articulated import store_inertia
 from articulon.dynamics.kinematics import frames, place
 from articulon.dynamics.mass_determinant import (
     carried_parts,
+    gathered_inertia,
+    less_products,
     load_inertia,
     motions_of_factor,
+    pass_inertia,
     slope_along_speeds,
-    symmetric_less_product,
 )
 from articulon.dynamics.momentum_sampling import MOST, factorise_in_place, joint_inertia
 from articulon.kernels import jit, kernel
@@ -73,27 +60,19 @@ def motions_with_armature(kind, axis, frame, R, A, H, M, diagonal, first, arrays
 def articulate_with_armatures(forest, ws, diagonal, arrays):
     """Inward sweep: the articulated inertia of every placed link, and the part that reaches the parent."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
-    slot, first, gathered, momentum = forest.slot, forest.first, ws.gathered, arrays.momentum
+    momentum = arrays.momentum
     for i in range(parent.size - 1, -1, -1):
-        kind, p = kinds[i], parent[i]
+        kind = kinds[i]
         frame, R = frames(kind, parent, rotation, ws.quaternion, ws.rotation, i)
-        A, H = symmetric_rotate(R, load_symmetric(forest.inertia, i)), skew(apply(R, load(forest.moment, i)))
-        M = isotropic(forest.mass[i])
-        if slot[i] >= 0:
-            A, H, M, _, _ = gather(gathered, slot[i], A, H, M, ZERO, ZERO)
+        A, H, M = gathered_inertia(forest, ws, i, R)
         store_inertia(arrays.whole, i, A, H, M)
-        if p >= 0:
+        if parent[i] >= 0:
             motions_with_armature(kind, load(axes, i), frame, R, A, H, M, diagonal, u_start[i], arrays)
             for k in range(joints.degrees_of_freedom(kind)):
                 n, f = load_from(momentum, k, 0), load_from(momentum, k, 3)
                 A, M = symmetric_less_outer(A, 1.0, n), symmetric_less_outer(M, 1.0, f)
                 H = matrix_add(H, (scale(-n[0], f), scale(-n[1], f), scale(-n[2], f)))
-            store_inertia(arrays.passed, i, A, H, M)
-            A, H = shift(load(ws.reach, i), A, H, M)
-            s = slot[p]
-            if not first[i]:  # siblings have been here
-                A, H, M, _, _ = gather(gathered, s, A, H, M, ZERO, ZERO)
-            store_inertia(gathered, s, A, H, M)
+            pass_inertia(forest, ws, i, A, H, M, arrays)
 
 
 @jit
@@ -115,12 +94,7 @@ def release_together(n, motion, momentum, moved, V, X, W):
     for k in range(n):
         w, v = load_from(motion, k, 0), load_from(motion, k, 3)
         gv, gw = load_from(moved, k, 0), load_from(moved, k, 3)
-        V, W = symmetric_less_product(V, v, gv), symmetric_less_product(W, w, gw)
-        X = (
-            sub(X[0], add(scale(v[0], gw), scale(gv[0], w))),
-            sub(X[1], add(scale(v[1], gw), scale(gv[1], w))),
-            sub(X[2], add(scale(v[2], gw), scale(gv[2], w))),
-        )
+        V, X, W = less_products(V, X, W, w, v, gw, gv)
     return V, X, W
 
 

@@ -89,29 +89,40 @@ def load_inertia(a, i):
 
 
 @jit
+def gathered_inertia(forest, ws, i, R):
+    """Return the articulated inertia of link i: its own, and what its children pass on, which have been visited."""
+    A, H = symmetric_rotate(R, load_symmetric(forest.inertia, i)), skew(apply(R, load(forest.moment, i)))
+    M = isotropic(forest.mass[i])
+    if forest.slot[i] >= 0:
+        A, H, M, _, _ = gather(ws.gathered, forest.slot[i], A, H, M, ZERO, ZERO)
+    return A, H, M
+
+
+@jit
+def pass_inertia(forest, ws, i, A, H, M, arrays):
+    """Store the inertia that link i passes on to its parent, and add it to that of its siblings."""
+    store_inertia(arrays.passed, i, A, H, M)
+    A, H = shift(load(ws.reach, i), A, H, M)
+    s = forest.slot[forest.parent[i]]
+    if not forest.first[i]:  # siblings have been here
+        A, H, M, _, _ = gather(ws.gathered, s, A, H, M, ZERO, ZERO)
+    store_inertia(ws.gathered, s, A, H, M)
+
+
+@jit
 def articulate(forest, ws, arrays):
     """Inward sweep: the articulated inertia of every placed link, and the part that reaches the parent."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
-    slot, first, gathered = forest.slot, forest.first, ws.gathered
-    whole, passed, torque = arrays.whole, arrays.passed, arrays.torque
     for i in range(parent.size - 1, -1, -1):
-        kind, p = kinds[i], parent[i]
+        kind = kinds[i]
         frame, R = frames(kind, parent, rotation, ws.quaternion, ws.rotation, i)
-        A, H = symmetric_rotate(R, load_symmetric(forest.inertia, i)), skew(apply(R, load(forest.moment, i)))
-        M = isotropic(forest.mass[i])
-        if slot[i] >= 0:
-            A, H, M, _, _ = gather(gathered, slot[i], A, H, M, ZERO, ZERO)
-        store_inertia(whole, i, A, H, M)
-        if p >= 0:
+        A, H, M = gathered_inertia(forest, ws, i, R)
+        store_inertia(arrays.whole, i, A, H, M)
+        if parent[i] >= 0:
             A, H, M, _, _, _ = joints.eliminate(
-                kind, load(axes, i), torque, u_start[i], frame, R, ZERO, ZERO, ZERO, A, H, M, ZERO, ZERO
+                kind, load(axes, i), arrays.torque, u_start[i], frame, R, ZERO, ZERO, ZERO, A, H, M, ZERO, ZERO
             )
-            store_inertia(passed, i, A, H, M)
-            A, H = shift(load(ws.reach, i), A, H, M)
-            s = slot[p]
-            if not first[i]:  # siblings have been here
-                A, H, M, _, _ = gather(gathered, s, A, H, M, ZERO, ZERO)
-            store_inertia(gathered, s, A, H, M)
+            pass_inertia(forest, ws, i, A, H, M, arrays)
 
 
 @jit
@@ -154,11 +165,8 @@ def symmetric_less_product(S, a, b):
 
 
 @jit
-def release(w, v, n, f, V, X, W):
-    """G ← (1 − s pᵀ) G (1 − p sᵀ) + s sᵀ: the compliance once the joint moves freely along s = (w, v), p = (n, f)."""
-    gv, gw = moment_of(V, X, f, n), force_of(X, W, f, n)
-    half = 0.5 * (1.0 + dot(n, gw) + dot(f, gv))
-    gv, gw = sub(gv, scale(half, v)), sub(gw, scale(half, w))
+def less_products(V, X, W, w, v, gw, gv):
+    """The compliance G − s gᵀ − g sᵀ, with s = (w, v) and g = (gw, gv)."""
     V, W = symmetric_less_product(V, v, gv), symmetric_less_product(W, w, gw)
     X = (
         sub(X[0], add(scale(v[0], gw), scale(gv[0], w))),
@@ -166,6 +174,15 @@ def release(w, v, n, f, V, X, W):
         sub(X[2], add(scale(v[2], gw), scale(gv[2], w))),
     )
     return V, X, W
+
+
+@jit
+def release(w, v, n, f, V, X, W):
+    """G ← (1 − s pᵀ) G (1 − p sᵀ) + s sᵀ: the compliance once the joint moves freely along s = (w, v), p = (n, f)."""
+    gv, gw = moment_of(V, X, f, n), force_of(X, W, f, n)
+    half = 0.5 * (1.0 + dot(n, gw) + dot(f, gv))
+    gv, gw = sub(gv, scale(half, v)), sub(gw, scale(half, w))
+    return less_products(V, X, W, w, v, gw, gv)
 
 
 @jit

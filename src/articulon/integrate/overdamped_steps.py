@@ -175,10 +175,9 @@ def add_weight(forest, gravity, factor, ws, wrench):
     gravity_wrenches(forest, scaled(gravity, factor), ws, wrench)
 
 
-@pass_of
-def find_metric(forest, ws, determinant, kT, factor, metric):
-    """Compute ½ kT ∂ ln det M, scaled."""
-    log_determinant_gradient(forest, ws, determinant)
+@jit
+def weigh_gradient(determinant, kT, factor, metric):
+    """Compute ½ kT, scaled, times a gradient that has been found."""
     # Noise and drag with different factors correspond to another temperature.
     half_kT = 0.5 * kT[0] * factor[STOCHASTIC] ** 2 / factor[DAMPING]
     for k in range(metric.size):
@@ -186,12 +185,17 @@ def find_metric(forest, ws, determinant, kT, factor, metric):
 
 
 @pass_of
+def find_metric(forest, ws, determinant, kT, factor, metric):
+    """Compute ½ kT ∂ ln det M, scaled."""
+    log_determinant_gradient(forest, ws, determinant)
+    weigh_gradient(determinant, kT, factor, metric)
+
+
+@pass_of
 def find_metric_with_armatures(forest, ws, armatures, determinant, kT, factor, metric):
     """Compute ½ kT ∂ ln det (M + diag(a)), scaled."""
     gradient_with_armatures(forest, ws, armatures, determinant)
-    half_kT = 0.5 * kT[0] * factor[STOCHASTIC] ** 2 / factor[DAMPING]
-    for k in range(metric.size):
-        metric[k] = half_kT * determinant.gradient[k]
+    weigh_gradient(determinant, kT, factor, metric)
 
 
 @pass_of
