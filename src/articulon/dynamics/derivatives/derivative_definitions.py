@@ -6,12 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.dynamics.armatures import kept_solution
-from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
+from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, product_sweeps, products
 from articulon.dynamics.derivatives.common_ancestors import common_of, fill_common, link_of_speed
 from articulon.dynamics.derivatives.composites import WRENCH_WIDTH
 from articulon.dynamics.derivatives.force_jacobians import fill_force_jacobians, put
 from articulon.dynamics.derivatives.inverse_mass import apply_inverse, apply_inverse_to_rows, factorise_mass
 from articulon.dynamics.derivatives.motion_columns import find_columns, find_columns_apart
+from articulon.dynamics.derivatives.product_sweeps import accelerate_both, eliminate_both, multiply_transposed
 from articulon.dynamics.state_functions import At, Definition, Shape, moving
 from articulon.kernels import jit
 from articulon.lane_registers import store_run
@@ -312,13 +313,22 @@ def _of_loops(at: At) -> Iterator[Bound]:
 
 
 def _transposed(at: At) -> Iterator[Bound]:
-    carried, factors, (dq, du, line) = _carried(at), _factors(at), at.found
-    (tau, weight), links = at.given[2], at.forest.mass.size
-    yield from _accelerating(at, carried, tau, factors)
-    yield copy_row.bind(weight, line)
-    yield solve_rows.bind(at.forest, at.ws, carried.columns, factors, line[None], np.zeros((links, 6)))
-    scratch = np.zeros((links, 6)), np.zeros((links, products.WIDTH))
-    yield find_transposed_products.bind(*carried, line, *scratch, dq, du)
+    forest, ws, gravity, u = at.forest, at.ws, at.shared.gravity, at.given[1]
+    links, slots, nu = forest.mass.size, len(ws.gathered), at.model.nu
+    (tau, weight), (dq, du, line) = at.given[2], at.found
+    wrench, given, loads = np.zeros((links, 6)), np.zeros((0, WRENCH_WIDTH)), np.zeros((0, WRENCH_WIDTH))
+    if len(at.given) > LOADED:
+        wrench, given = at.given[LOADED:]
+        loads = np.zeros((slots + 1, WRENCH_WIDTH))
+    armature = None if at.model.armature is None else at.model.armature.copy()
+    record, udot, motion = np.zeros((nu, product_sweeps.RECORD)), np.zeros(nu), np.zeros((links, 6))
+    columns, composite = np.zeros((6, motion_columns.WIDTH)), np.zeros((slots + 1, composites.WIDTH))
+    rows = np.zeros((slots, products.WIDTH))
+    yield from moving(at)
+    yield eliminate_both.bind(forest, tau, weight, wrench, ws, armature, record, np.zeros((slots, 6)))
+    yield accelerate_both.bind(forest, gravity, ws, record, udot, motion, line)
+    moved = u, udot, line, ws, motion
+    yield multiply_transposed.bind(forest, wrench, gravity, *moved, columns, composite, loads, given, rows, dq, du)
 
 
 def _times(at: At) -> Iterator[Bound]:

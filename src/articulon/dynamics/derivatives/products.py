@@ -41,13 +41,20 @@ WIDTH = 12
 
 
 @jit
+def columns_times(kind, columns, c, speeds, j):
+    """The sum of a joint's columns, from row ``c`` on, each times its speed, from ``j`` on."""
+    w, v = ZERO, ZERO
+    for k in range(joints.degrees_of_freedom(kind)):
+        sw, sv = load_motion(columns, c + k, SHIFT)
+        w, v = add(w, scale(speeds[j + k], sw)), add(v, scale(speeds[j + k], sv))
+    return w, v
+
+
+@jit
 def joint_motion(forest, columns, speeds, i):
     """The motion of link i relative to its parent at given joint speeds."""
-    first, w, v = forest.u_start[i], ZERO, ZERO
-    for k in range(first, first + joints.degrees_of_freedom(forest.kind[i])):
-        sw, sv = load_motion(columns, k, SHIFT)
-        w, v = add(w, scale(speeds[k], sw)), add(v, scale(speeds[k], sv))
-    return w, v
+    first = forest.u_start[i]
+    return columns_times(forest.kind[i], columns, first, speeds, first)
 
 
 @jit
@@ -101,14 +108,44 @@ def hand_rows_to_parent(forest, ws, rows, i):
 
 
 @jit
-def stays(kind, columns, j, weight):
-    """The sum of those columns of a joint that are fixed in the joint frame, each times its weight."""
+def stays(kind, columns, c, weight, j):
+    """The sum of those columns of a joint, from row ``c`` on, that are fixed in the joint frame, each times its weight,
+    from ``j`` on."""
     w, v = ZERO, ZERO
     for k in range(joints.degrees_of_freedom(kind)):
         if not joints.fixed_in_body(kind, k):
-            sw, sv = load_motion(columns, j + k, SHIFT)
+            sw, sv = load_motion(columns, c + k, SHIFT)
             w, v = add(w, scale(weight[j + k], sw)), add(v, scale(weight[j + k], sv))
     return w, v
+
+
+@jit
+def load_sums(rows, i):
+    """The sums R (moment, force), r and g in row i."""
+    return load_from(rows, i, 0), load_from(rows, i, 3), load_from(rows, i, 6), load_from(rows, i, 9)
+
+
+@jit
+def multiply_columns(kind, columns, c, weight, j, composites, loads, at, sums, pw, pv, dq, du):
+    """Writes the products for the columns of one joint, which begin in row ``c``; its speeds begin at ``j``, what it
+    carries is in row ``at`` of ``composites`` and ``loads``, and p is the motion of the link that carries it."""
+    lw, lv = stays(kind, columns, c, weight, j)
+    moment, force = load_from(composites, at, MOMENT), load_from(composites, at, FORCE)
+    # The factors of the columns are the same for all columns of the joint: V_p·(I t'') is t''·(I V_p), and so on.
+    n, f = inertia_times(composites, at, pw, pv)
+    rn, rf = add(sums[0], n), add(sums[1], f)
+    r = add(sums[2], coupling_transposed(composites, at, pw, pv))
+    given = add(sums[3], loads_transposed(loads, at, pw, pv))
+    aw, av = add(pw, lw), add(pv, lv)
+    given = add(given, add(cross(moment, aw), cross(force, av)))
+    pushed = cross(force, aw)
+    for k in range(joints.degrees_of_freedom(kind)):
+        sw, sv = load_motion(columns, c + k, SHIFT)
+        gw, gv = load_motion(columns, c + k, SECOND)
+        hw, hv = load_motion(columns, c + k, SPEED)
+        part = power(rn, rf, gw, gv) + dot(r, load_from(columns, c + k, FIRST))
+        dq[j + k] = part + power(given, pushed, sw, sv)
+        du[j + k] = power(rn, rf, hw, hv) + dot(r, sw)
 
 
 @jit
@@ -123,25 +160,11 @@ def transposed_products(forest, wrench, ws, columns, acceleration, composites, l
         for k in range(WIDTH):
             rows[i, k] = 0.0
     for i in range(parent.size - 1, -1, -1):
-        kind, j = kinds[i], u_start[i]
+        j = u_start[i]
         gather_rows(forest, ws, columns, composites, loads, weight, rows, i)
         pw, pv = carried_motion(parent, ws, motion, i)
-        lw, lv = stays(kind, columns, j, weight)
-        moment, force = load_from(composites, i, MOMENT), load_from(composites, i, FORCE)
-        # The factors of the columns are the same for all columns of the joint: V_p·(I t'') is t''·(I V_p), and so on.
-        n, f = inertia_times(composites, i, pw, pv)
-        rn, rf = add(load_from(rows, i, 0), n), add(load_from(rows, i, 3), f)
-        r = add(load_from(rows, i, 6), coupling_transposed(composites, i, pw, pv))
-        given = add(load_from(rows, i, 9), loads_transposed(loads, i, pw, pv))
-        aw, av = add(pw, lw), add(pv, lv)
-        given = add(given, add(cross(moment, aw), cross(force, av)))
-        pushed = cross(force, aw)
-        for k in range(j, j + joints.degrees_of_freedom(kind)):
-            sw, sv = load_motion(columns, k, SHIFT)
-            gw, gv = load_motion(columns, k, SECOND)
-            hw, hv = load_motion(columns, k, SPEED)
-            dq[k] = power(rn, rf, gw, gv) + dot(r, load_from(columns, k, FIRST)) + power(given, pushed, sw, sv)
-            du[k] = power(rn, rf, hw, hv) + dot(r, sw)
+        sums = load_sums(rows, i)
+        multiply_columns(kinds[i], columns, j, weight, j, composites, loads, i, sums, pw, pv, dq, du)
         hand_to_parent(forest, ws, composites, i)
         hand_loads_to_parent(forest, ws, loads, i)
         hand_rows_to_parent(forest, ws, rows, i)
