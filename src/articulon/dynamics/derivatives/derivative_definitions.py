@@ -12,7 +12,14 @@ from articulon.dynamics.derivatives.composites import WRENCH_WIDTH
 from articulon.dynamics.derivatives.force_jacobians import fill_force_jacobians, put
 from articulon.dynamics.derivatives.inverse_mass import apply_inverse, apply_inverse_to_rows, factorise_mass
 from articulon.dynamics.derivatives.motion_columns import find_columns, find_columns_apart
-from articulon.dynamics.derivatives.product_sweeps import accelerate_both, eliminate_both, multiply_transposed
+from articulon.dynamics.derivatives.product_sweeps import (
+    accelerate_and_change,
+    accelerate_both,
+    accelerate_changed,
+    eliminate_all,
+    multiply_and_eliminate,
+    multiply_transposed,
+)
 from articulon.dynamics.state_functions import At, Definition, Shape, moving
 from articulon.kernels import jit
 from articulon.lane_registers import store_run
@@ -312,32 +319,52 @@ def _of_loops(at: At) -> Iterator[Bound]:
     yield _inverting(at, columns, factors, inverse)
 
 
-def _transposed(at: At) -> Iterator[Bound]:
-    forest, ws, gravity, u = at.forest, at.ws, at.shared.gravity, at.given[1]
-    links, slots, nu = forest.mass.size, len(ws.gathered), at.model.nu
-    (tau, weight), (dq, du, line) = at.given[2], at.found
-    wrench, given, loads = np.zeros((links, 6)), np.zeros((0, WRENCH_WIDTH)), np.zeros((0, WRENCH_WIDTH))
+class _Sweeping(NamedTuple):
+    """Arrays of the sweeps of a single product (``product_sweeps.py``), by the names of their arguments."""
+
+    wrench: np.ndarray
+    loads: np.ndarray
+    given: np.ndarray
+    diagonal: np.ndarray | None
+    record: np.ndarray
+    udot: np.ndarray
+    columns: np.ndarray
+    composites: np.ndarray
+
+
+def _sweeping(at: At) -> _Sweeping:
+    """Scratch for the sweeps of a product. Wrenches, if given, are the last inputs."""
+    links, rows, nu = at.forest.mass.size, len(at.ws.gathered) + 1, at.model.nu
+    wrench, given = np.zeros((links, 6)), np.zeros((0, WRENCH_WIDTH))
     if len(at.given) > LOADED:
         wrench, given = at.given[LOADED:]
-        loads = np.zeros((slots + 1, WRENCH_WIDTH))
-    armature = None if at.model.armature is None else at.model.armature.copy()
-    record, udot, motion = np.zeros((nu, product_sweeps.RECORD)), np.zeros(nu), np.zeros((links, 6))
-    columns, composite = np.zeros((6, motion_columns.WIDTH)), np.zeros((slots + 1, composites.WIDTH))
-    rows = np.zeros((slots, products.WIDTH))
+    loads = np.zeros((rows if len(given) else 0, WRENCH_WIDTH))
+    diagonal = None if at.model.armature is None else at.model.armature.copy()
+    record, columns = np.zeros((nu, product_sweeps.RECORD)), np.zeros((6, motion_columns.WIDTH))
+    return _Sweeping(wrench, loads, given, diagonal, record, np.zeros(nu), columns, np.zeros((rows, composites.WIDTH)))
+
+
+def _transposed(at: At) -> Iterator[Bound]:
+    forest, ws, gravity, u, s = at.forest, at.ws, at.shared.gravity, at.given[1], _sweeping(at)
+    (tau, weight), (dq, du, line), slots = at.given[2], at.found, len(ws.gathered)
+    motion, rows, pushed = np.zeros((forest.mass.size, 6)), np.zeros((slots, products.WIDTH)), np.zeros((slots, 6))
+    carried = s.columns, s.composites, s.loads, s.given, rows
     yield from moving(at)
-    yield eliminate_both.bind(forest, tau, weight, wrench, ws, armature, record, np.zeros((slots, 6)))
-    yield accelerate_both.bind(forest, gravity, ws, record, udot, motion, line)
-    moved = u, udot, line, ws, motion
-    yield multiply_transposed.bind(forest, wrench, gravity, *moved, columns, composite, loads, given, rows, dq, du)
+    yield eliminate_all.bind(forest, tau, weight, s.wrench, ws, s.diagonal, s.record, pushed)
+    yield accelerate_both.bind(forest, gravity, ws, s.record, s.udot, motion, line)
+    yield multiply_transposed.bind(forest, s.wrench, gravity, u, s.udot, line, ws, motion, *carried, dq, du)
 
 
 def _times(at: At) -> Iterator[Bound]:
-    carried, factors, (line,) = _carried(at), _factors(at), at.found
-    (tau, shift, speed, force), links = at.given[2], at.forest.mass.size
-    yield from _accelerating(at, carried, tau, factors)
-    yield copy_row.bind(force, line)
-    yield find_products.bind(*carried, shift, speed, np.zeros((links, products.WIDTH)), np.zeros((links, 6)), line)
-    yield solve_rows.bind(at.forest, at.ws, carried.columns, factors, line[None], np.zeros((links, 6)))
+    forest, ws, gravity, u, s = at.forest, at.ws, at.shared.gravity, at.given[1], _sweeping(at)
+    (tau, shift, speed, force), (line,), links, slots = at.given[2], at.found, forest.mass.size, len(ws.gathered)
+    changes, inner, pushed = np.zeros((links, products.WIDTH)), np.zeros((slots, 6)), np.zeros((slots, 6))
+    given, carried = (shift, speed, force), (s.columns, changes, s.composites, s.loads, s.given, inner, pushed)
+    yield from moving(at)
+    yield eliminate_all.bind(forest, tau, None, s.wrench, ws, s.diagonal, s.record, pushed)
+    yield accelerate_and_change.bind(forest, gravity, u, ws, s.record, s.udot, shift, speed, s.columns, changes)
+    yield multiply_and_eliminate.bind(forest, s.wrench, gravity, u, s.udot, *given, ws, s.record, *carried, line)
+    yield accelerate_changed.bind(forest, ws, s.record, np.zeros((links, 6)), line)
 
 
 class Definitions(NamedTuple):

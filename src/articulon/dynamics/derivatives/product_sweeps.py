@@ -17,7 +17,6 @@ from articulon.algebra.vectors import (
     matrix_add,
     scale,
     skew_times,
-    store_from,
     sub,
     symmetric_less_outer,
 )
@@ -38,20 +37,29 @@ from articulon.dynamics.derivatives.composites import (
     store_rows,
 )
 from articulon.dynamics.derivatives.force_jacobians import power
-from articulon.dynamics.derivatives.motion_columns import fill_columns, load_motion, store_motion
-from articulon.dynamics.derivatives.products import carried_motion, columns_times, load_sums, multiply_columns
+from articulon.dynamics.derivatives.motion_columns import SHIFT, fill_columns, load_motion, store_motion
+from articulon.dynamics.derivatives.products import (
+    carried_motion,
+    carry_changes,
+    columns_times,
+    load_sums,
+    multiply_columns,
+    store_sums,
+    subtract_change,
+)
 from articulon.dynamics.kinematics import frames
 from articulon.kernels import jit
 from articulon.passes import pass_of
 
 RECORD = 8
-"""Length of what a speed keeps of its elimination: U/D (moment, force), (τ − s·p)/D, and the same of the weights."""
+"""Length of what a speed keeps of its elimination: U/D (moment, force), (τ − s·p)/D, and the same of the weights. In
+products from the right there are no weights at that time, and 1/D is kept."""
 
 
 @jit
 def eliminate_speeds(kind, axis, frame, body, tau, weight, diagonal, first, record, A, H, M, n, f, x, y):
-    """Eliminates the speeds of a joint, the last first, from an inertia, a bias force (n, f), and the wrench (x, y)
-    that the weights of the joints inward have left. Returns all of them."""
+    """Eliminates the speeds of a joint, the last first, from an inertia, a bias force (n, f), and the wrench (x, y) on
+    the link that the weights further out cause. Returns all of them."""
     for k in range(joints.degrees_of_freedom(kind) - 1, -1, -1):
         sw, sv = joints.column(kind, axis, k, frame, body)
         uw, uv = moment_of(A, H, sw, sv), force_of(H, M, sw, sv)
@@ -60,30 +68,52 @@ def eliminate_speeds(kind, axis, frame, body, tau, weight, diagonal, first, reco
             d += diagonal[first + k]
         d = 1.0 / d
         dw, dv = scale(d, uw), scale(d, uv)
-        g, h = tau[first + k] - power(sw, sv, n, f), weight[first + k] - power(sw, sv, x, y)
-        store_motion(record, first + k, 0, dw, dv)
-        record[first + k, 6], record[first + k, 7] = d * g, d * h
+        g = tau[first + k] - power(sw, sv, n, f)
         n, f = add(n, scale(g, dw)), add(f, scale(g, dv))
-        x, y = add(x, scale(h, dw)), add(y, scale(h, dv))
+        store_motion(record, first + k, 0, dw, dv)
+        record[first + k, 6], record[first + k, 7] = d * g, d
+        if weight is not None:
+            h = weight[first + k] - power(sw, sv, x, y)
+            x, y = add(x, scale(h, dw)), add(y, scale(h, dv))
+            record[first + k, 7] = d * h
         H = matrix_add(H, matrix_scale(-d, outer(uw, uv)))
         A, M = symmetric_less_outer(A, d, uw), symmetric_less_outer(M, d, uv)
     return A, H, M, n, f, x, y
 
 
+@jit
+def gather_wrench(forest, pushed, i):
+    """The wrench that waits in the slot of link i, in ``pushed`` (slots, 6)."""
+    if forest.slot[i] < 0:
+        return ZERO, ZERO
+    return load_motion(pushed, forest.slot[i], 0)
+
+
+@jit
+def hand_wrench(forest, ws, pushed, i, n, f):
+    """Adds a wrench on link i to the slot of its parent, about the parent's origin."""
+    p = forest.parent[i]
+    if p >= 0:
+        n = add(n, cross(load(ws.reach, i), f))
+        if not forest.first[i]:
+            a, b = load_motion(pushed, forest.slot[p], 0)
+            n, f = add(n, a), add(f, b)
+        store_motion(pushed, forest.slot[p], 0, n, f)
+
+
 @pass_of
-def eliminate_both(forest, tau, weight, wrench, ws, diagonal, record, pushed):
-    """Inward: eliminates the joints from the equations of motion under given forces, and from M λ = ``weight``.
-    ``diagonal`` (nu,) is added to the mass matrix; None adds nothing. ``pushed`` (slots, 6) is scratch."""
-    parent, kinds, u_start, axes, slot = forest.parent, forest.kind, forest.u_start, forest.axis, forest.slot
+def eliminate_all(forest, tau, weight, wrench, ws, diagonal, record, pushed):
+    """Inward: eliminates the joints from the equations of motion under given forces, and from M λ = ``weight`` unless
+    that is None. ``diagonal`` (nu,) is added to the mass matrix; None adds nothing. ``pushed`` (slots, 6) is
+    scratch."""
+    parent, kinds, u_start, axes = forest.parent, forest.kind, forest.u_start, forest.axis
     rotation, quaternion, rotations, bias = forest.rotation, ws.quaternion, ws.rotation, ws.bias
     nothing = ws.gathered[:0]
     for i in range(parent.size - 1, -1, -1):
-        p, kind, r = parent[i], kinds[i], load(ws.reach, i)
+        kind, r = kinds[i], load(ws.reach, i)
         frame, body = frames(kind, parent, rotation, quaternion, rotations, i)
         A, H, M, n, f = gathered_at(forest, forest.mass, forest.moment, forest.inertia, body, wrench, ws, i, nothing)
-        x, y = ZERO, ZERO
-        if slot[i] >= 0:
-            x, y = load_motion(pushed, slot[i], 0)
+        x, y = gather_wrench(forest, pushed, i)
         A, H, M, n, f, x, y = eliminate_speeds(
             kind, load(axes, i), frame, body, tau, weight, diagonal, u_start[i], record, A, H, M, n, f, x, y
         )
@@ -92,12 +122,20 @@ def eliminate_both(forest, tau, weight, wrench, ws, diagonal, record, pushed):
         n, f = add(n, moment_of(A, H, cw, cv)), add(f, force_of(H, M, cw, cv))
         A, H = shift(r, A, H, M)
         hand_inward(forest, ws.gathered, i, A, H, M, add(n, cross(r, f)), f)
-        if p >= 0:
-            x = add(x, cross(r, y))
-            if not forest.first[i]:
-                a, b = load_motion(pushed, slot[p], 0)
-                x, y = add(x, a), add(y, b)
-            store_motion(pushed, slot[p], 0, x, y)
+        if weight is not None:
+            hand_wrench(forest, ws, pushed, i, x, y)
+
+
+@jit
+def accelerate_speeds(kind, axis, frame, body, first, record, solution, found, w, v):
+    """Finds the rates of a joint's speeds from column ``solution`` of their records, and adds what they cause to the
+    motion (w, v) of the link that carries the joint."""
+    for k in range(joints.degrees_of_freedom(kind)):
+        sw, sv = joints.column(kind, axis, k, frame, body)
+        s = record[first + k, solution] - power(*load_motion(record, first + k, 0), w, v)
+        found[first + k] = s
+        w, v = add(w, scale(s, sw)), add(v, scale(s, sv))
+    return w, v
 
 
 @pass_of
@@ -111,14 +149,8 @@ def accelerate_both(forest, gravity, ws, record, udot, motion, line):
         aw, av = carried_outward(forest, fall, ws, i)
         w, v = carried_motion(parent, ws, motion, i)
         frame, body = frames(kind, parent, rotation, quaternion, rotations, i)
-        for k in range(joints.degrees_of_freedom(kind)):
-            sw, sv = joints.column(kind, load(axes, i), k, frame, body)
-            n, f = load_motion(record, first + k, 0)
-            s = record[first + k, 6] - power(n, f, aw, av)
-            t = record[first + k, 7] - power(n, f, w, v)
-            udot[first + k], line[first + k] = s, t
-            aw, av = add(aw, scale(s, sw)), add(av, scale(s, sv))
-            w, v = add(w, scale(t, sw)), add(v, scale(t, sv))
+        aw, av = accelerate_speeds(kind, load(axes, i), frame, body, first, record, 6, udot, aw, av)
+        w, v = accelerate_speeds(kind, load(axes, i), frame, body, first, record, 7, line, w, v)
         store_motion(ws.acceleration, i, 0, aw, av)
         store_motion(motion, i, 0, w, v)
 
@@ -212,6 +244,77 @@ def multiply_transposed(
             if not forest.first[i]:
                 a, b, c, d = load_sums(rows, s)
                 n, f, r, g = add(n, a), add(f, b), add(r, c), add(g, d)
-            store_motion(rows, s, 0, n, f)
-            store_from(rows, s, 6, r)
-            store_from(rows, s, 9, g)
+            store_sums(rows, s, (n, f, r, g))
+
+
+@pass_of
+def accelerate_and_change(forest, gravity, u, ws, record, udot, shift, speed, columns, changes):
+    """Outward: accelerations u', and the effect of displacements and speeds of the joints on the links that they carry,
+    ``changes`` (links, 12). ``columns`` (6, 24) is scratch."""
+    parent, kinds, u_start, axes = forest.parent, forest.kind, forest.u_start, forest.axis
+    rotation, quaternion, rotations, fall = forest.rotation, ws.quaternion, ws.rotation, load_at(gravity, 0)
+    for i in range(parent.size):
+        aw, av = carried_outward(forest, fall, ws, i)
+        frame, body = frames(kinds[i], parent, rotation, quaternion, rotations, i)
+        aw, av = accelerate_speeds(kinds[i], load(axes, i), frame, body, u_start[i], record, 6, udot, aw, av)
+        store_motion(ws.acceleration, i, 0, aw, av)
+        pw, pv, aw, av = carried_at(forest, fall, ws, i)
+        fill_columns(forest, u, udot, ws, i, pw, pv, aw, av, columns, 0)
+        carry_changes(forest, ws, columns, 0, shift, speed, changes, i)
+
+
+@pass_of
+def multiply_and_eliminate(
+    forest,
+    wrench,
+    gravity,
+    u,
+    udot,
+    shift,
+    speed,
+    force,
+    ws,
+    record,
+    columns,
+    changes,
+    composites,
+    loads,
+    given,
+    inner,
+    pushed,
+    line,
+):
+    """Inward: changes of the joint forces, ``force`` − (∂τ/∂q δq + ∂τ/∂u δu), and the elimination of the joints with
+    these."""
+    kinds, u_start, fall, own = forest.kind, forest.u_start, load_at(gravity, 0), composites.shape[0] - 1
+    for i in range(kinds.size - 1, -1, -1):
+        kind, j = kinds[i], u_start[i]
+        pw, pv, aw, av = carried_at(forest, fall, ws, i)
+        aw, av = fill_columns(forest, u, udot, ws, i, pw, pv, aw, av, columns, 0)
+        gather_composite(forest, wrench, ws, aw, av, composites, i)
+        gather_loads(forest, loads, given, i)
+        for k in range(j, j + joints.degrees_of_freedom(kind)):
+            line[k] = force[k]
+        change, (n, f) = load_sums(changes, i), gather_wrench(forest, inner, i)
+        n, f = subtract_change(kind, columns, 0, shift, speed, j, composites, loads, own, change, n, f, line)
+        hand_wrench(forest, ws, inner, i, n, f)
+        hand_composite(forest, ws, composites, i)
+        hand_loads(forest, ws, loads, i)
+        n, f = gather_wrench(forest, pushed, i)
+        for k in range(joints.degrees_of_freedom(kind) - 1, -1, -1):
+            t = line[j + k] - power(n, f, *load_motion(columns, k, SHIFT))
+            n, f = add(n, scale(t, load_from(record, j + k, 0))), add(f, scale(t, load_from(record, j + k, 3)))
+            record[j + k, 7] *= t
+        hand_wrench(forest, ws, pushed, i, n, f)
+
+
+@pass_of
+def accelerate_changed(forest, ws, record, motion, line):
+    """Outward: the changes of u' (nu,); ``motion`` (links, 6) is scratch."""
+    parent, kinds, u_start, axes = forest.parent, forest.kind, forest.u_start, forest.axis
+    rotation, quaternion, rotations = forest.rotation, ws.quaternion, ws.rotation
+    for i in range(parent.size):
+        w, v = carried_motion(parent, ws, motion, i)
+        frame, body = frames(kinds[i], parent, rotation, quaternion, rotations, i)
+        w, v = accelerate_speeds(kinds[i], load(axes, i), frame, body, u_start[i], record, 7, line, w, v)
+        store_motion(motion, i, 0, w, v)

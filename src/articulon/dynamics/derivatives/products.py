@@ -9,7 +9,7 @@ where the sums are over joint j and all joints that it carries. V_p is the motio
 g is the corresponding sum for the given wrenches (``loads_transposed``).
 """
 
-from articulon.algebra.vectors import ZERO, add, cross, dot, load, load_from, scale, store_from
+from articulon.algebra.vectors import ZERO, add, cross, dot, load, load_from, scale
 from articulon.dynamics import joints
 from articulon.dynamics.derivatives.composites import (
     FORCE,
@@ -121,8 +121,15 @@ def stays(kind, columns, c, weight, j):
 
 @jit
 def load_sums(rows, i):
-    """The sums R (moment, force), r and g in row i."""
+    """Four vectors in row i, such as the sums R (moment, force), r and g."""
     return load_from(rows, i, 0), load_from(rows, i, 3), load_from(rows, i, 6), load_from(rows, i, 9)
+
+
+@jit
+def store_sums(rows, i, sums):
+    """Writes four vectors to row i."""
+    store_motion(rows, i, 0, sums[0], sums[1])
+    store_motion(rows, i, 6, sums[2], sums[3])
 
 
 @jit
@@ -171,27 +178,61 @@ def transposed_products(forest, wrench, ws, columns, acceleration, composites, l
 
 
 @jit
-def carry_changes(forest, ws, columns, shift, speed, changes, i):
-    """Effect of joint displacements and speeds (nu,) on link i that they carry, written to ``changes`` (links, 12):
-    Σ (s'' δq + (s' + s˙) δu), then the angular parts of Σ (s' δq + s δu) and of Σ s δq. The sums include the joint
-    itself."""
-    p, first = forest.parent[i], forest.u_start[i]
-    aw, av, b, c = ZERO, ZERO, ZERO, ZERO
+def carried_changes(kind, columns, c, shift, speed, j, r, carried):
+    """Effect of joint displacements and speeds (nu,) on a link: Σ (s'' δq + (s' + s˙) δu), then the angular parts of
+    Σ (s' δq + s δu) and of Σ s δq. The sums are over the joint, whose columns begin in row ``c`` and whose speeds begin
+    at ``j``, and over all joints that carry it: theirs, about the origin of the parent at −r, are ``carried``."""
+    aw, av, x, y = carried
+    av = add(av, cross(aw, r))
+    for k in range(joints.degrees_of_freedom(kind)):
+        sw = load_from(columns, c + k, SHIFT)
+        gw, gv = load_motion(columns, c + k, SECOND)
+        hw, hv = load_motion(columns, c + k, SPEED)
+        aw = add(aw, add(scale(shift[j + k], gw), scale(speed[j + k], hw)))
+        av = add(av, add(scale(shift[j + k], gv), scale(speed[j + k], hv)))
+        x = add(x, add(scale(shift[j + k], load_from(columns, c + k, FIRST)), scale(speed[j + k], sw)))
+        y = add(y, scale(shift[j + k], sw))
+    return aw, av, x, y
+
+
+@jit
+def carry_changes(forest, ws, columns, c, shift, speed, changes, i):
+    """Writes the effect of joint displacements and speeds on link i to its row of ``changes`` (links, 12); that of its
+    parent must have been written before. The columns of its joint begin in row ``c``."""
+    p, kind, j, carried = forest.parent[i], forest.kind[i], forest.u_start[i], (ZERO, ZERO, ZERO, ZERO)
     if p >= 0:
-        aw = load_from(changes, p, 0)
-        av = add(load_from(changes, p, 3), cross(aw, load(ws.reach, i)))
-        b, c = load_from(changes, p, 6), load_from(changes, p, 9)
-    for k in range(first, first + joints.degrees_of_freedom(forest.kind[i])):
-        sw = load_from(columns, k, SHIFT)
-        gw, gv = load_motion(columns, k, SECOND)
-        hw, hv = load_motion(columns, k, SPEED)
-        aw = add(aw, add(scale(shift[k], gw), scale(speed[k], hw)))
-        av = add(av, add(scale(shift[k], gv), scale(speed[k], hv)))
-        b = add(b, add(scale(shift[k], load_from(columns, k, FIRST)), scale(speed[k], sw)))
-        c = add(c, scale(shift[k], sw))
-    store_motion(changes, i, 0, aw, av)
-    store_from(changes, i, 6, b)
-    store_from(changes, i, 9, c)
+        carried = load_sums(changes, p)
+    store_sums(changes, i, carried_changes(kind, columns, c, shift, speed, j, load(ws.reach, i), carried))
+
+
+@jit
+def subtract_change(kind, columns, c, shift, speed, j, composites, loads, at, change, inner_n, inner_f, dtau):
+    """Subtracts the change of one joint's forces from ``dtau``. The joint's columns begin in row ``c``, its speeds at
+    ``j``; what it carries is in row ``at`` of ``composites`` and ``loads``, and ``change`` is the effect on that (see
+    :func:`carried_changes`). Takes the change of the wrench on its link that the joints further out cause, and returns
+    it with that of this joint."""
+    moment, strength = load_from(composites, at, MOMENT), load_from(composites, at, FORCE)
+    # Change of the wrench that all that this joint carries needs, due to the joint itself and all joints that carry
+    # it, without the part s × F of a wrench that only moves along.
+    n, f = inertia_times(composites, at, change[0], change[1])
+    a, b = coupling_times(composites, at, change[2])
+    m, d = loads_times(loads, at, change[3])
+    n, f = add(n, add(a, m)), add(f, add(b, d))
+    lw, lv = columns_times(kind, columns, c, shift, j)
+    for k in range(joints.degrees_of_freedom(kind)):
+        sw, sv = load_motion(columns, c + k, SHIFT)
+        dtau[j + k] -= power(add(n, inner_n), add(f, inner_f), sw, sv)
+        if not joints.fixed_in_body(kind, k):
+            aw, av = motion_cross(lw, lv, sw, sv)
+            dtau[j + k] += power(moment, strength, aw, av)
+    # Change of that wrench due to this joint alone, now with s × F: it changes the forces of the joints that carry this
+    # one.
+    for k in range(joints.degrees_of_freedom(kind)):
+        n, f, x, y = moved_column(composites, loads, columns, at, c + k)
+        carried = carried_wrench(composites, columns, at, c + k)
+        inner_n = add(inner_n, add(scale(shift[j + k], add(n, carried[0])), scale(speed[j + k], x)))
+        inner_f = add(inner_f, add(scale(shift[j + k], add(f, carried[1])), scale(speed[j + k], y)))
+    return inner_n, inner_f
 
 
 @jit
@@ -204,37 +245,14 @@ def products(forest, wrench, ws, columns, acceleration, composites, loads, shift
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
     for i in range(parent.size):  # one sweep, since long chains wait for memory
         store_own(forest, wrench, ws, acceleration, composites, i)
-        carry_changes(forest, ws, columns, shift, speed, changes, i)
+        carry_changes(forest, ws, columns, u_start[i], shift, speed, changes, i)
         store_motion(force, i, 0, ZERO, ZERO)
     for i in range(parent.size - 1, -1, -1):
-        kind, j, p = kinds[i], u_start[i], parent[i]
-        moment, strength = load_from(composites, i, MOMENT), load_from(composites, i, FORCE)
-        # Change of the wrench that all that this joint carries needs, due to the joint itself and all joints that carry
-        # it, without the part s × F of a wrench that only moves along.
-        n, f = inertia_times(composites, i, load_from(changes, i, 0), load_from(changes, i, 3))
-        a, b = coupling_times(composites, i, load_from(changes, i, 6))
-        c, d = loads_times(loads, i, load_from(changes, i, 9))
-        n, f = add(n, add(a, c)), add(f, add(b, d))
-        inner_n, inner_f = load_from(force, i, 0), load_from(force, i, 3)
-        lw, lv = ZERO, ZERO
-        for k in range(j, j + joints.degrees_of_freedom(kind)):
-            sw, sv = load_motion(columns, k, SHIFT)
-            lw, lv = add(lw, scale(shift[k], sw)), add(lv, scale(shift[k], sv))
-        for k in range(joints.degrees_of_freedom(kind)):
-            sw, sv = load_motion(columns, j + k, SHIFT)
-            dtau[j + k] -= power(add(n, inner_n), add(f, inner_f), sw, sv)
-            if not joints.fixed_in_body(kind, k):
-                aw, av = motion_cross(lw, lv, sw, sv)
-                dtau[j + k] += power(moment, strength, aw, av)
+        j, p = u_start[i], parent[i]
+        change, (n, f) = load_sums(changes, i), load_motion(force, i, 0)
+        n, f = subtract_change(kinds[i], columns, j, shift, speed, j, composites, loads, i, change, n, f, dtau)
         if p >= 0:
-            # Change of that wrench due to this joint alone, now with s × F: it changes the forces of the joints that
-            # carry this one.
-            for k in range(j, j + joints.degrees_of_freedom(kind)):
-                n, f, x, y = moved_column(composites, loads, columns, i, k)
-                carried = carried_wrench(composites, columns, i, k)
-                inner_n = add(inner_n, add(scale(shift[k], add(n, carried[0])), scale(speed[k], x)))
-                inner_f = add(inner_f, add(scale(shift[k], add(f, carried[1])), scale(speed[k], y)))
-            add_from(force, p, 0, add(inner_n, cross(load(ws.reach, i), inner_f)))
-            add_from(force, p, 3, inner_f)
+            add_from(force, p, 0, add(n, cross(load(ws.reach, i), f)))
+            add_from(force, p, 3, f)
         hand_to_parent(forest, ws, composites, i)
         hand_loads_to_parent(forest, ws, loads, i)
