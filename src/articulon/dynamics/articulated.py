@@ -64,13 +64,22 @@ def hand_inward(forest, gathered, i, A, H, M, n, f):
 
 
 @jit
+def wrench_on(wrench, i):
+    """Force and moment on link i; ``wrench`` is (links, 6), or None if nothing acts."""
+    if wrench is None:
+        return ZERO, ZERO
+    return load_from(wrench, i, 0), load_from(wrench, i, 3)
+
+
+@jit
 def gathered_at(forest, mass, moment, inertia, R, wrench, ws, i, kept):
     """Articulated inertia and bias force of link i at orientation R, world axes, before its joint is eliminated; the
     inertia stays in ``kept`` (links, 21), unless that is empty."""
     w, h = load_from(ws.twist, i, 3), apply(R, load(moment, i))
     A, H, M = symmetric_rotate(R, load_symmetric(inertia, i)), skew(h), isotropic(mass[i])
-    n = sub(cross(w, symmetric_apply(A, w)), load_from(wrench, i, 3))
-    f = sub(cross(w, cross(w, h)), load_from(wrench, i, 0))
+    force, torque = wrench_on(wrench, i)
+    n = sub(cross(w, symmetric_apply(A, w)), torque)
+    f = sub(cross(w, cross(w, h)), force)
     if forest.slot[i] >= 0:
         A, H, M, n, f = gather(ws.gathered, forest.slot[i], A, H, M, n, f)
     if kept.shape[0] > 0:

@@ -32,6 +32,7 @@ from articulon.algebra.vectors import (
     symmetric_rotate,
     symmetric_rows,
 )
+from articulon.dynamics.articulated import wrench_on
 from articulon.kernels import jit
 
 WIDTH = 28
@@ -114,12 +115,13 @@ def own_composite(forest, wrench, ws, aw, av, i):
     v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
     h, A = apply(R, load(forest.moment, i)), symmetric_rotate(R, load_symmetric(forest.inertia, i))
     P, L = add(scale(m, v), cross(w, h)), add(symmetric_apply(A, w), cross(h, v))
-    f = sub(add(add(scale(m, av), cross(aw, h)), cross(w, P)), load_from(wrench, i, 0))
+    force, torque = wrench_on(wrench, i)
+    f = sub(add(add(scale(m, av), cross(aw, h)), cross(w, P)), force)
     n = add(add(symmetric_apply(A, aw), cross(h, av)), add(cross(w, L), cross(v, P)))
     # D = 2 (v·h) 1 − 2 v hᵀ − 2 [w×] Σ m r rᵀ
     turned = skew_times(w, symmetric_rows(second_moment(A)))
     D = plus_isotropic(matrix_scale(-2.0, matrix_add(outer(v, h), turned)), 2.0 * dot(v, h))
-    return A, h, D, P, f, sub(n, load_from(wrench, i, 3)), m
+    return A, h, D, P, f, sub(n, torque), m
 
 
 @jit
@@ -166,6 +168,26 @@ def shifted_composite(composite, r):
     h, A = shifted_inertia(r, m, h, A)
     D = plus_isotropic(matrix_add(D, matrix_scale(-2.0, outer(P, r))), 2.0 * dot(r, P))
     return A, h, D, P, f, add(n, cross(r, f)), m
+
+
+@jit
+def gather_composite(forest, wrench, ws, aw, av, composites, i, carried, at):
+    """Writes the composite of link i, at the spatial acceleration a, to row ``at``: its own part and, if it carries
+    links, their sum, which is in row ``carried``."""
+    composite = own_composite(forest, wrench, ws, aw, av, i)
+    if forest.slot[i] >= 0:
+        composite = add_composites(composite, load_composite(composites, carried))
+    store_composite(composites, at, composite)
+
+
+@jit
+def hand_composite(forest, ws, composites, i, at, to):
+    """Adds the composite of link i in row ``at``, about its parent's origin, to row ``to``, which the first child
+    begins."""
+    moved = shifted_composite(load_composite(composites, at), load(ws.reach, i))
+    if not forest.first[i]:
+        moved = add_composites(moved, load_composite(composites, to))
+    store_composite(composites, to, moved)
 
 
 @jit

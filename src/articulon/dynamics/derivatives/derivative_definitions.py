@@ -6,20 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.dynamics.armatures import kept_solution
-from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, product_sweeps, products
+from articulon.dynamics.derivatives import composites, inverse_mass, motion_columns, products
 from articulon.dynamics.derivatives.common_ancestors import common_of, fill_common, link_of_speed
 from articulon.dynamics.derivatives.composites import WRENCH_WIDTH
 from articulon.dynamics.derivatives.force_jacobians import fill_force_jacobians, put
 from articulon.dynamics.derivatives.inverse_mass import apply_inverse, apply_inverse_to_rows, factorise_mass
 from articulon.dynamics.derivatives.motion_columns import find_columns, find_columns_apart
-from articulon.dynamics.derivatives.product_sweeps import (
-    accelerate_and_change,
-    accelerate_both,
-    accelerate_changed,
-    eliminate_all,
-    multiply_and_eliminate,
-    multiply_transposed,
-)
+from articulon.dynamics.derivatives.product_sweeps import LOADED, product_passes, transposed_product_passes
 from articulon.dynamics.state_functions import At, Definition, Shape, moving
 from articulon.kernels import jit
 from articulon.lane_registers import store_run
@@ -29,9 +22,6 @@ from articulon.passes import Bound, pass_of
 
 MULTIPLIED = 128
 """Up to this many speeds, derivatives are multiplied by the matrix M⁻¹; beyond it the recursion is faster."""
-LOADED = 3
-"""Index of the first wrench array among the inputs of a state: wrenches on the links, then the loads that
-``composites.py`` reads."""
 
 
 @jit
@@ -319,54 +309,6 @@ def _of_loops(at: At) -> Iterator[Bound]:
     yield _inverting(at, columns, factors, inverse)
 
 
-class _Sweeping(NamedTuple):
-    """Arrays of the sweeps of a single product (``product_sweeps.py``), by the names of their arguments."""
-
-    wrench: np.ndarray
-    loads: np.ndarray
-    given: np.ndarray
-    diagonal: np.ndarray | None
-    record: np.ndarray
-    udot: np.ndarray
-    columns: np.ndarray
-    composites: np.ndarray
-
-
-def _sweeping(at: At) -> _Sweeping:
-    """Scratch for the sweeps of a product. Wrenches, if given, are the last inputs."""
-    links, rows, nu = at.forest.mass.size, len(at.ws.gathered) + 1, at.model.nu
-    wrench, given = np.zeros((links, 6)), np.zeros((0, WRENCH_WIDTH))
-    if len(at.given) > LOADED:
-        wrench, given = at.given[LOADED:]
-    loads = np.zeros((rows if len(given) else 0, WRENCH_WIDTH))
-    diagonal = None if at.model.armature is None else at.model.armature.copy()
-    record, columns = np.zeros((nu, product_sweeps.RECORD)), np.zeros((6, motion_columns.WIDTH))
-    return _Sweeping(wrench, loads, given, diagonal, record, np.zeros(nu), columns, np.zeros((rows, composites.WIDTH)))
-
-
-def _transposed(at: At) -> Iterator[Bound]:
-    forest, ws, gravity, u, s = at.forest, at.ws, at.shared.gravity, at.given[1], _sweeping(at)
-    (tau, weight), (dq, du, line), slots = at.given[2], at.found, len(ws.gathered)
-    motion, rows, pushed = np.zeros((forest.mass.size, 6)), np.zeros((slots, products.WIDTH)), np.zeros((slots, 6))
-    carried = s.columns, s.composites, s.loads, s.given, rows
-    yield from moving(at)
-    yield eliminate_all.bind(forest, tau, weight, s.wrench, ws, s.diagonal, s.record, pushed)
-    yield accelerate_both.bind(forest, gravity, ws, s.record, s.udot, motion, line)
-    yield multiply_transposed.bind(forest, s.wrench, gravity, u, s.udot, line, ws, motion, *carried, dq, du)
-
-
-def _times(at: At) -> Iterator[Bound]:
-    forest, ws, gravity, u, s = at.forest, at.ws, at.shared.gravity, at.given[1], _sweeping(at)
-    (tau, shift, speed, force), (line,), links, slots = at.given[2], at.found, forest.mass.size, len(ws.gathered)
-    changes, inner, pushed = np.zeros((links, products.WIDTH)), np.zeros((slots, 6)), np.zeros((slots, 6))
-    given, carried = (shift, speed, force), (s.columns, changes, s.composites, s.loads, s.given, inner, pushed)
-    yield from moving(at)
-    yield eliminate_all.bind(forest, tau, None, s.wrench, ws, s.diagonal, s.record, pushed)
-    yield accelerate_and_change.bind(forest, gravity, u, ws, s.record, s.udot, shift, speed, s.columns, changes)
-    yield multiply_and_eliminate.bind(forest, s.wrench, gravity, u, s.udot, *given, ws, s.record, *carried, line)
-    yield accelerate_changed.bind(forest, ws, s.record, np.zeros((links, 6)), line)
-
-
 class Definitions(NamedTuple):
     """A function of states, in one version without wrenches and one with them."""
 
@@ -396,9 +338,9 @@ OF_ACCELERATIONS = _definition(1, lambda n, _: [(3, n, n)], _of_accelerations)
 """∂u'/∂q, ∂u'/∂u and M⁻¹ from q, u and τ."""
 OF_FORCES = _definition(1, lambda n, _: [(2, n, n)], _of_forces)
 """∂τ/∂q and ∂τ/∂u from q, u and u'."""
-TRANSPOSED = _definition(2, lambda n, _: [(n,), (n,), (n,)], _transposed)
-"""−wᵀ∂u'/∂q, −wᵀ∂u'/∂u and wᵀM⁻¹ from q, u, τ and w."""
-TIMES = _definition(4, lambda n, _: [(n,)], _times)
+TRANSPOSED = _definition(2, lambda n, _: [(n,), (n,), (n,)], transposed_product_passes)
+"""wᵀ∂u'/∂q, wᵀ∂u'/∂u and wᵀM⁻¹ from q, u, τ and w."""
+TIMES = _definition(4, lambda n, _: [(n,)], product_passes)
 """Change δu' from q, u, τ, δq, δu and δτ."""
 OF_LOOPS = _definition(1, lambda n, links: [(2, n, n), (n, n), (n, motion_columns.WIDTH), (links, 6)], _of_loops)
 """∂τ/∂q and ∂τ/∂u, M⁻¹, columns and accelerations from q, u and u', where loops and drives may act too."""

@@ -237,14 +237,12 @@ def vector_jacobian(
     quick = None if wrenches is not None else _quick(TRANSPOSED, model, q, u, (tau, w), gravity)
     if quick is not None:
         products = quick.reshape(3, model.nu)
-        np.negative(products[:2], out=products[:2])  # the first two come from the joint forces
         return Products(products[0], products[1], products[2])
     check_model(model, "vector_jacobian")
     given = np.array([vector(tau, model.nu, "tau"), array(w, (model.nu,), "w")])
     if _looped(model) or _flexible(model):
         return Products(*(given[1] @ one for one in derivatives(model, q, u, given[0], wrenches, gravity, time)))
-    dq, du, dtau = _of_state(model, TRANSPOSED, q, u, given, wrenches, gravity)
-    return Products(-dq, -du, dtau)
+    return Products(*_of_state(model, TRANSPOSED, q, u, given, wrenches, gravity))
 
 
 def jacobian_vector(
@@ -330,11 +328,13 @@ def _quick(which: Definitions, model: Any, q: Any, u: Any, rows: tuple[Any, ...]
     """Results for one state from plain arrays; None for any other input."""
     if type(u) is not np.ndarray:
         return None
-    given = np.zeros((len(rows), u.size))
+    given = np.empty((len(rows), u.size))
     for k, row in enumerate(rows):
-        if type(row) is np.ndarray and row.shape == u.shape and row.dtype == np.float64:
+        if row is None:
+            given[k] = 0.0
+        elif type(row) is np.ndarray and row.shape == u.shape and row.dtype == np.float64:
             given[k] = row
-        elif row is not None:
+        else:
             return None
     return at_once(which.plain, model, q, u, given.reshape(-1), gravity)
 

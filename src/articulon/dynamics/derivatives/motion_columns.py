@@ -61,14 +61,21 @@ def add_columns(kind, u, udot, j, columns, c, fixed, vw, vv, aw, av, cw, cv):
 
 
 @jit
-def fill_columns(forest, u, udot, ws, i, pw, pv, aw, av, columns, c):
-    """Writes the columns of a link's joint from row ``c`` of ``columns`` on, and returns the link's spatial
-    acceleration; p and a are the velocity and the acceleration of its parent, about the link's origin."""
-    kind, j = forest.kind[i], forest.u_start[i]
+def fill_displacements(forest, ws, i, columns, c):
+    """Writes the displacements s of a link's joint to its columns, which begin in row ``c``."""
+    kind = forest.kind[i]
     frame, body = frames(kind, forest.parent, forest.rotation, ws.quaternion, ws.rotation, i)
     for k in range(joints.degrees_of_freedom(kind)):
         sw, sv = joints.column(kind, load(forest.axis, i), k, frame, body)
         store_motion(columns, c + k, SHIFT, sw, sv)
+
+
+@jit
+def fill_columns(forest, u, udot, ws, i, pw, pv, aw, av, columns, c):
+    """Writes the columns of a link's joint from row ``c`` of ``columns`` on, and returns the link's spatial
+    acceleration; p and a are the velocity and the acceleration of its parent, about the link's origin."""
+    kind, j = forest.kind[i], forest.u_start[i]
+    fill_displacements(forest, ws, i, columns, c)
     mw, mv, bw, bv = add_columns(kind, u, udot, j, columns, c, 0, pw, pv, aw, av, pw, pv)
     vw, vv = load_from(ws.twist, i, 3), load_from(ws.twist, i, 0)
     _, _, aw, av = add_columns(kind, u, udot, j, columns, c, 1, mw, mv, bw, bv, vw, vv)

@@ -1,10 +1,20 @@
 """The sweeps of a single product of the derivatives of u' with a vector.
 
-The sweeps of long chains wait for memory, so here a link keeps only what a later sweep cannot compute again. Columns
-are computed where they are read. What is handed to a parent waits in the parent's slot (``Forest.slot``), and a chain
-has one slot, which stays in the cache. Every speed of a joint is eliminated by itself, as in
-``damped_articulated.py``, which also serves armatures; weights of u' are eliminated in the same sweep as the forces.
+The sweeps of long chains wait for memory, so a link keeps only what a later sweep cannot compute again. Columns are
+computed where they are read. What is handed to a parent waits in the parent's slot (``Forest.slot``); a chain has one
+slot, which stays in the cache. Every speed of a joint is eliminated by itself, as in ``damped_articulated.py``, so
+armatures are added to D.
+
+A product with weights w of u' takes four sweeps over the links: outward, places and velocities; inward, joints are
+eliminated under the forces and under w; outward, accelerations and λ = M⁻¹ w; inward, the formula of ``products.py``.
+A product with changes takes five: λ is replaced by the changes of the links, and the change of the joint forces, found
+inward, is eliminated in the same sweep.
 """
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
 
 from articulon.algebra.inertia import force_of, moment_of, shift, skew
 from articulon.algebra.vectors import (
@@ -22,35 +32,45 @@ from articulon.algebra.vectors import (
 )
 from articulon.dynamics import joints
 from articulon.dynamics.articulated import carried_outward, gathered_at, hand_inward
+from articulon.dynamics.derivatives.composites import WIDTH as COMPOSITE
 from articulon.dynamics.derivatives.composites import (
-    add_composites,
-    coupling_transposed,
-    inertia_times,
-    load_composite,
+    WRENCH_WIDTH,
+    gather_composite,
+    hand_composite,
     load_rows,
-    loads_transposed,
     matrix_scale,
     outer,
-    own_composite,
-    shifted_composite,
-    store_composite,
     store_rows,
 )
 from articulon.dynamics.derivatives.force_jacobians import power
-from articulon.dynamics.derivatives.motion_columns import SHIFT, fill_columns, load_motion, store_motion
+from articulon.dynamics.derivatives.motion_columns import (
+    SHIFT,
+    fill_columns,
+    fill_displacements,
+    load_motion,
+    store_motion,
+)
+from articulon.dynamics.derivatives.motion_columns import WIDTH as COLUMN
+from articulon.dynamics.derivatives.products import WIDTH as SUMS
 from articulon.dynamics.derivatives.products import (
     carried_motion,
     carry_changes,
-    columns_times,
+    gathered_sums,
+    hand_sums,
     load_sums,
     multiply_columns,
+    own_changes,
     store_sums,
     subtract_change,
 )
 from articulon.dynamics.kinematics import frames
+from articulon.dynamics.state_functions import At, moving
 from articulon.kernels import jit
-from articulon.passes import pass_of
+from articulon.passes import Bound, pass_of
 
+LOADED = 3
+"""Index of the first wrench array among the inputs of a state: wrenches on the links, then the loads that
+``composites.py`` reads."""
 RECORD = 8
 """Length of what a speed keeps of its elimination: U/D (moment, force), (τ − s·p)/D, and the same of the weights. In
 products from the right there are no weights at that time, and 1/D is kept."""
@@ -149,8 +169,14 @@ def accelerate_both(forest, gravity, ws, record, udot, motion, line):
         aw, av = carried_outward(forest, fall, ws, i)
         w, v = carried_motion(parent, ws, motion, i)
         frame, body = frames(kind, parent, rotation, quaternion, rotations, i)
-        aw, av = accelerate_speeds(kind, load(axes, i), frame, body, first, record, 6, udot, aw, av)
-        w, v = accelerate_speeds(kind, load(axes, i), frame, body, first, record, 7, line, w, v)
+        for k in range(joints.degrees_of_freedom(kind)):
+            sw, sv = joints.column(kind, load(axes, i), k, frame, body)
+            n, f = load_motion(record, first + k, 0)
+            s = record[first + k, 6] - power(n, f, aw, av)
+            t = record[first + k, 7] - power(n, f, w, v)
+            udot[first + k], line[first + k] = s, t
+            aw, av = add(aw, scale(s, sw)), add(av, scale(s, sv))
+            w, v = add(w, scale(t, sw)), add(v, scale(t, sv))
         store_motion(ws.acceleration, i, 0, aw, av)
         store_motion(motion, i, 0, w, v)
 
@@ -162,28 +188,8 @@ def carried_at(forest, fall, ws, i):
     if p < 0:
         return ZERO, ZERO, ZERO, (-fall[0], -fall[1], -fall[2])
     r, w, v = load(ws.reach, i), load_from(ws.twist, p, 3), load_from(ws.twist, p, 0)
-    aw, av = load_motion(ws.acceleration, p, 0)  # of the origin, so without the part v of which w × v is the rate
+    aw, av = load_motion(ws.acceleration, p, 0)  # av is that of the origin: the spatial one plus w × v
     return w, add(v, cross(w, r)), aw, add(sub(av, cross(w, v)), cross(aw, r))
-
-
-@jit
-def gather_composite(forest, wrench, ws, aw, av, composites, i):
-    """Writes the composite of link i to the last row of ``composites``, from its own part and its slot."""
-    composite = own_composite(forest, wrench, ws, aw, av, i)
-    if forest.slot[i] >= 0:
-        composite = add_composites(composite, load_composite(composites, forest.slot[i]))
-    store_composite(composites, composites.shape[0] - 1, composite)
-
-
-@jit
-def hand_composite(forest, ws, composites, i):
-    """Adds the composite in the last row, which is that of link i, to the slot of its parent."""
-    p = forest.parent[i]
-    if p >= 0:
-        moved = shifted_composite(load_composite(composites, composites.shape[0] - 1), load(ws.reach, i))
-        if not forest.first[i]:
-            moved = add_composites(moved, load_composite(composites, forest.slot[p]))
-        store_composite(composites, forest.slot[p], moved)
 
 
 @jit
@@ -199,10 +205,9 @@ def gather_loads(forest, loads, given, i):
 @jit
 def hand_loads(forest, ws, loads, i):
     """Adds the last row, which is that of link i, to the slot of its parent."""
-    p = forest.parent[i]
-    if p < 0 or loads.shape[0] == 0:
+    if loads.shape[0] == 0:
         return
-    own, s = loads.shape[0] - 1, forest.slot[p]
+    own, s = loads.shape[0] - 1, forest.slot[forest.parent[i]]
     f, n, G = load_from(loads, own, 0), load_from(loads, own, 3), load_rows(loads, own, 6)
     G = matrix_add(G, skew_times(load(ws.reach, i), skew(f)))
     if not forest.first[i]:
@@ -216,7 +221,8 @@ def hand_loads(forest, ws, loads, i):
 def multiply_transposed(
     forest, wrench, gravity, u, udot, line, ws, motion, columns, composites, loads, given, rows, dq, du
 ):
-    """Inward: the products −λᵀ ∂τ/∂q and −λᵀ ∂τ/∂u (nu,), for λ in ``line`` and the ``motion`` of the links.
+    """Inward: the products wᵀ ∂u'/∂q = −λᵀ ∂τ/∂q and −λᵀ ∂τ/∂u (nu,), for λ in ``line`` and the ``motion`` of the
+    links at these speeds.
 
     ``columns`` (6, 24), ``composites`` (slots + 1, 28), ``loads`` (slots + 1, 15) and ``rows`` (slots, 12) are scratch;
     ``given`` are the wrenches on the links' bodies."""
@@ -226,31 +232,24 @@ def multiply_transposed(
         p, kind, j = parent[i], kinds[i], u_start[i]
         pw, pv, aw, av = carried_at(forest, fall, ws, i)
         aw, av = fill_columns(forest, u, udot, ws, i, pw, pv, aw, av, columns, 0)
-        gather_composite(forest, wrench, ws, aw, av, composites, i)
+        gather_composite(forest, wrench, ws, aw, av, composites, i, slot[i], own)
         gather_loads(forest, loads, given, i)
-        w, v = columns_times(kind, columns, 0, line, j)
-        n, f = inertia_times(composites, own, w, v)
-        r, g = coupling_transposed(composites, own, w, v), loads_transposed(loads, own, w, v)
-        if slot[i] >= 0:
-            a, b, c, d = load_sums(rows, slot[i])
-            n, f, r, g = add(n, a), add(f, b), add(r, c), add(g, d)
+        sums = gathered_sums(kind, columns, 0, line, j, composites, loads, own, slot[i] >= 0, rows, slot[i])
         pw, pv = carried_motion(parent, ws, motion, i)
-        multiply_columns(kind, columns, 0, line, j, composites, loads, own, (n, f, r, g), pw, pv, dq, du)
-        hand_composite(forest, ws, composites, i)
-        hand_loads(forest, ws, loads, i)
+        multiply_columns(kind, columns, 0, line, j, composites, loads, own, sums, pw, pv, dq, du)
+        for k in range(j, j + joints.degrees_of_freedom(kind)):
+            dq[k], du[k] = -dq[k], -du[k]
         if p >= 0:
-            s = slot[p]
-            n = add(n, cross(load(ws.reach, i), f))
-            if not forest.first[i]:
-                a, b, c, d = load_sums(rows, s)
-                n, f, r, g = add(n, a), add(f, b), add(r, c), add(g, d)
-            store_sums(rows, s, (n, f, r, g))
+            hand_composite(forest, ws, composites, i, own, slot[p])
+            hand_loads(forest, ws, loads, i)
+            hand_sums(forest, ws, sums, rows, i, slot[p])
 
 
 @pass_of
-def accelerate_and_change(forest, gravity, u, ws, record, udot, shift, speed, columns, changes):
-    """Outward: accelerations u', and the effect of displacements and speeds of the joints on the links that they carry,
-    ``changes`` (links, 12). ``columns`` (6, 24) is scratch."""
+def accelerate_and_change(forest, gravity, u, ws, record, udot, shift, speed, columns, owns, changes):
+    """Outward: accelerations u', and the effect of displacements and speeds of the joints on the links that they carry:
+    of each joint alone, ``owns`` (links, 12), and of all that carry a link, ``changes`` (links, 12). ``columns`` (6,
+    24) is scratch."""
     parent, kinds, u_start, axes = forest.parent, forest.kind, forest.u_start, forest.axis
     rotation, quaternion, rotations, fall = forest.rotation, ws.quaternion, ws.rotation, load_at(gravity, 0)
     for i in range(parent.size):
@@ -260,46 +259,32 @@ def accelerate_and_change(forest, gravity, u, ws, record, udot, shift, speed, co
         store_motion(ws.acceleration, i, 0, aw, av)
         pw, pv, aw, av = carried_at(forest, fall, ws, i)
         fill_columns(forest, u, udot, ws, i, pw, pv, aw, av, columns, 0)
-        carry_changes(forest, ws, columns, 0, shift, speed, changes, i)
+        own = own_changes(kinds[i], columns, 0, shift, speed, u_start[i])
+        store_sums(owns, i, own)
+        carry_changes(forest, ws, own, changes, i)
 
 
 @pass_of
 def multiply_and_eliminate(
-    forest,
-    wrench,
-    gravity,
-    u,
-    udot,
-    shift,
-    speed,
-    force,
-    ws,
-    record,
-    columns,
-    changes,
-    composites,
-    loads,
-    given,
-    inner,
-    pushed,
-    line,
+    forest, wrench, shift, force, ws, record, columns, owns, changes, composites, loads, given, inner, pushed, line
 ):
     """Inward: changes of the joint forces, ``force`` − (∂τ/∂q δq + ∂τ/∂u δu), and the elimination of the joints with
     these."""
-    kinds, u_start, fall, own = forest.kind, forest.u_start, load_at(gravity, 0), composites.shape[0] - 1
-    for i in range(kinds.size - 1, -1, -1):
-        kind, j = kinds[i], u_start[i]
-        pw, pv, aw, av = carried_at(forest, fall, ws, i)
-        aw, av = fill_columns(forest, u, udot, ws, i, pw, pv, aw, av, columns, 0)
-        gather_composite(forest, wrench, ws, aw, av, composites, i)
+    parent, kinds, u_start, slot, own = forest.parent, forest.kind, forest.u_start, forest.slot, composites.shape[0] - 1
+    for i in range(parent.size - 1, -1, -1):
+        p, kind, j, (aw, av) = parent[i], kinds[i], u_start[i], load_motion(ws.acceleration, i, 0)
+        av = sub(av, cross(load_from(ws.twist, i, 3), load_from(ws.twist, i, 0)))  # as in ``carried_at``
+        fill_displacements(forest, ws, i, columns, 0)
+        gather_composite(forest, wrench, ws, aw, av, composites, i, slot[i], own)
         gather_loads(forest, loads, given, i)
         for k in range(j, j + joints.degrees_of_freedom(kind)):
             line[k] = force[k]
-        change, (n, f) = load_sums(changes, i), gather_wrench(forest, inner, i)
-        n, f = subtract_change(kind, columns, 0, shift, speed, j, composites, loads, own, change, n, f, line)
+        change, alone, (n, f) = load_sums(changes, i), load_sums(owns, i), gather_wrench(forest, inner, i)
+        n, f = subtract_change(kind, columns, 0, shift, j, composites, loads, own, change, alone, n, f, line)
         hand_wrench(forest, ws, inner, i, n, f)
-        hand_composite(forest, ws, composites, i)
-        hand_loads(forest, ws, loads, i)
+        if p >= 0:
+            hand_composite(forest, ws, composites, i, own, slot[p])
+            hand_loads(forest, ws, loads, i)
         n, f = gather_wrench(forest, pushed, i)
         for k in range(joints.degrees_of_freedom(kind) - 1, -1, -1):
             t = line[j + k] - power(n, f, *load_motion(columns, k, SHIFT))
@@ -318,3 +303,53 @@ def accelerate_changed(forest, ws, record, motion, line):
         frame, body = frames(kinds[i], parent, rotation, quaternion, rotations, i)
         w, v = accelerate_speeds(kinds[i], load(axes, i), frame, body, u_start[i], record, 7, line, w, v)
         store_motion(motion, i, 0, w, v)
+
+
+class _Sweeping(NamedTuple):
+    """Arrays of the sweeps of both products, by the names of their arguments."""
+
+    wrench: np.ndarray | None
+    loads: np.ndarray
+    given: np.ndarray
+    diagonal: np.ndarray | None
+    record: np.ndarray
+    udot: np.ndarray
+    columns: np.ndarray
+    composites: np.ndarray
+
+
+def _sweeping(at: At) -> _Sweeping:
+    """Scratch for the sweeps of a product. Wrenches, if given, are the last inputs."""
+    rows, nu = len(at.ws.gathered) + 1, at.model.nu
+    wrench, given = at.given[LOADED:] if len(at.given) > LOADED else (None, np.zeros((0, WRENCH_WIDTH)))
+    loads = np.zeros((rows if len(given) else 0, WRENCH_WIDTH))
+    diagonal = None if at.model.armature is None else at.model.armature.copy()
+    record, columns = np.zeros((nu, RECORD)), np.zeros((6, COLUMN))
+    return _Sweeping(wrench, loads, given, diagonal, record, np.zeros(nu), columns, np.zeros((rows, COMPOSITE)))
+
+
+def transposed_product_passes(at: At) -> Iterator[Bound]:
+    """The passes for wᵀ ∂u'/∂q, wᵀ ∂u'/∂u and wᵀ M⁻¹, from q, u, τ and w."""
+    forest, ws, gravity, u, s = at.forest, at.ws, at.shared.gravity, at.given[1], _sweeping(at)
+    (tau, weight), (dq, du, line), slots = at.given[2], at.found, len(ws.gathered)
+    motion, rows, pushed = np.zeros((forest.mass.size, 6)), np.zeros((slots, SUMS)), np.zeros((slots, 6))
+    carried = s.columns, s.composites, s.loads, s.given, rows
+    yield from moving(at)
+    yield eliminate_all.bind(forest, tau, weight, s.wrench, ws, s.diagonal, s.record, pushed)
+    yield accelerate_both.bind(forest, gravity, ws, s.record, s.udot, motion, line)
+    yield multiply_transposed.bind(forest, s.wrench, gravity, u, s.udot, line, ws, motion, *carried, dq, du)
+
+
+def product_passes(at: At) -> Iterator[Bound]:
+    """The passes for the change of u' with δq, δu and δτ, from q, u, τ and these."""
+    forest, ws, gravity, u, s = at.forest, at.ws, at.shared.gravity, at.given[1], _sweeping(at)
+    (tau, shift, speed, force), (line,), links, slots = at.given[2], at.found, forest.mass.size, len(ws.gathered)
+    owns, changes = np.zeros((links, SUMS)), np.zeros((links, SUMS))
+    inner, pushed = np.zeros((slots, 6)), np.zeros((slots, 6))
+    carried = s.columns, owns, changes, s.composites, s.loads, s.given, inner, pushed
+    yield from moving(at)
+    yield eliminate_all.bind(forest, tau, None, s.wrench, ws, s.diagonal, s.record, pushed)
+    moved = u, ws, s.record, s.udot, shift, speed, s.columns
+    yield accelerate_and_change.bind(forest, gravity, *moved, owns, changes)
+    yield multiply_and_eliminate.bind(forest, s.wrench, shift, force, ws, s.record, *carried, line)
+    yield accelerate_changed.bind(forest, ws, s.record, np.zeros((links, 6)), line)

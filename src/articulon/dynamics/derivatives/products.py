@@ -14,17 +14,16 @@ from articulon.dynamics import joints
 from articulon.dynamics.derivatives.composites import (
     FORCE,
     MOMENT,
-    add_from,
     coupling_times,
     coupling_transposed,
+    gather_composite,
+    hand_composite,
     hand_loads_to_parent,
-    hand_to_parent,
     inertia_times,
     loads_times,
     loads_transposed,
-    store_own,
 )
-from articulon.dynamics.derivatives.force_jacobians import carried_wrench, moved_column, power
+from articulon.dynamics.derivatives.force_jacobians import power
 from articulon.dynamics.derivatives.motion_columns import (
     FIRST,
     SECOND,
@@ -84,27 +83,46 @@ def carried_motion(parent, ws, motion, i):
 
 
 @jit
-def gather_rows(forest, ws, columns, composites, loads, weight, rows, i):
-    """Adds to a link's row of ``rows`` (links, 12) the terms of its own joint in the sums R, r and g: the columns of
-    the joint times their weights."""
-    w, v = joint_motion(forest, columns, weight, i)
-    n, f = inertia_times(composites, i, w, v)
-    add_from(rows, i, 0, n)
-    add_from(rows, i, 3, f)
-    add_from(rows, i, 6, coupling_transposed(composites, i, w, v))
-    add_from(rows, i, 9, loads_transposed(loads, i, w, v))
+def load_sums(rows, i):
+    """Four vectors in row i, such as the sums R (moment, force), r and g."""
+    return load_from(rows, i, 0), load_from(rows, i, 3), load_from(rows, i, 6), load_from(rows, i, 9)
 
 
 @jit
-def hand_rows_to_parent(forest, ws, rows, i):
-    """Adds a link's row, about its parent's origin, to its parent's."""
-    p = forest.parent[i]
-    if p >= 0:
-        f = load_from(rows, i, 3)
-        add_from(rows, p, 0, add(load_from(rows, i, 0), cross(load(ws.reach, i), f)))
-        add_from(rows, p, 3, f)
-        add_from(rows, p, 6, load_from(rows, i, 6))
-        add_from(rows, p, 9, load_from(rows, i, 9))
+def add_sums(one, other):
+    """Sums of four vectors each."""
+    return add(one[0], other[0]), add(one[1], other[1]), add(one[2], other[2]), add(one[3], other[3])
+
+
+@jit
+def store_sums(rows, i, sums):
+    """Writes four vectors to row i."""
+    store_motion(rows, i, 0, sums[0], sums[1])
+    store_motion(rows, i, 6, sums[2], sums[3])
+
+
+@jit
+def gathered_sums(kind, columns, c, weight, j, composites, loads, at, carried, rows, s):
+    """The sums R, r and g over a joint and the joints that it carries. The joint's columns begin in row ``c``, its
+    weights at ``j``, and what it carries is in row ``at`` of ``composites`` and ``loads``. If it carries joints
+    (``carried``), the sums over these are in row ``s`` of ``rows``."""
+    w, v = columns_times(kind, columns, c, weight, j)
+    n, f = inertia_times(composites, at, w, v)
+    r, g = coupling_transposed(composites, at, w, v), loads_transposed(loads, at, w, v)
+    if not carried:
+        return n, f, r, g
+    return add_sums((n, f, r, g), load_sums(rows, s))
+
+
+@jit
+def hand_sums(forest, ws, sums, rows, i, s):
+    """Adds the sums of link i, about its parent's origin, to those of its parent, which are in row ``s`` of ``rows``;
+    the first child begins them."""
+    n, f, r, g = sums
+    moved = add(n, cross(load(ws.reach, i), f)), f, r, g
+    if not forest.first[i]:
+        moved = add_sums(moved, load_sums(rows, s))
+    store_sums(rows, s, moved)
 
 
 @jit
@@ -117,19 +135,6 @@ def stays(kind, columns, c, weight, j):
             sw, sv = load_motion(columns, c + k, SHIFT)
             w, v = add(w, scale(weight[j + k], sw)), add(v, scale(weight[j + k], sv))
     return w, v
-
-
-@jit
-def load_sums(rows, i):
-    """Four vectors in row i, such as the sums R (moment, force), r and g."""
-    return load_from(rows, i, 0), load_from(rows, i, 3), load_from(rows, i, 6), load_from(rows, i, 9)
-
-
-@jit
-def store_sums(rows, i, sums):
-    """Writes four vectors to row i."""
-    store_motion(rows, i, 0, sums[0], sums[1])
-    store_motion(rows, i, 6, sums[2], sums[3])
 
 
 @jit
@@ -161,29 +166,27 @@ def transposed_products(forest, wrench, ws, columns, acceleration, composites, l
     (links, 6), ``composites`` and ``rows`` (links, 12) are scratch, and ``loads`` start as the wrenches on the links'
     bodies."""
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
-    for i in range(parent.size):  # one sweep, since long chains wait for memory
-        store_own(forest, wrench, ws, acceleration, composites, i)
-        move_link(forest, ws, columns, weight, motion, i)
-        for k in range(WIDTH):
-            rows[i, k] = 0.0
+    move_by(forest, ws, columns, weight, motion)
     for i in range(parent.size - 1, -1, -1):
-        j = u_start[i]
-        gather_rows(forest, ws, columns, composites, loads, weight, rows, i)
+        kind, j, p = kinds[i], u_start[i], parent[i]
+        aw, av = load_motion(acceleration, i, 0)
+        gather_composite(forest, wrench, ws, aw, av, composites, i, i, i)
+        sums = gathered_sums(kind, columns, j, weight, j, composites, loads, i, forest.slot[i] >= 0, rows, i)
+        store_sums(rows, i, sums)
         pw, pv = carried_motion(parent, ws, motion, i)
-        sums = load_sums(rows, i)
-        multiply_columns(kinds[i], columns, j, weight, j, composites, loads, i, sums, pw, pv, dq, du)
-        hand_to_parent(forest, ws, composites, i)
+        multiply_columns(kind, columns, j, weight, j, composites, loads, i, sums, pw, pv, dq, du)
         hand_loads_to_parent(forest, ws, loads, i)
-        hand_rows_to_parent(forest, ws, rows, i)
+        if p >= 0:
+            hand_composite(forest, ws, composites, i, i, p)
+            hand_sums(forest, ws, sums, rows, i, p)
 
 
 @jit
-def carried_changes(kind, columns, c, shift, speed, j, r, carried):
-    """Effect of joint displacements and speeds (nu,) on a link: Σ (s'' δq + (s' + s˙) δu), then the angular parts of
-    Σ (s' δq + s δu) and of Σ s δq. The sums are over the joint, whose columns begin in row ``c`` and whose speeds begin
-    at ``j``, and over all joints that carry it: theirs, about the origin of the parent at −r, are ``carried``."""
-    aw, av, x, y = carried
-    av = add(av, cross(aw, r))
+def own_changes(kind, columns, c, shift, speed, j):
+    """Effect of the displacements and speeds of one joint on all that it carries, about its link's origin: Σ (s'' δq +
+    (s' + s˙) δu), then the angular parts of Σ (s' δq + s δu) and of Σ s δq. The joint's columns begin in row ``c``, its
+    speeds at ``j``."""
+    aw, av, x, y = ZERO, ZERO, ZERO, ZERO
     for k in range(joints.degrees_of_freedom(kind)):
         sw = load_from(columns, c + k, SHIFT)
         gw, gv = load_motion(columns, c + k, SECOND)
@@ -196,43 +199,46 @@ def carried_changes(kind, columns, c, shift, speed, j, r, carried):
 
 
 @jit
-def carry_changes(forest, ws, columns, c, shift, speed, changes, i):
-    """Writes the effect of joint displacements and speeds on link i to its row of ``changes`` (links, 12); that of its
-    parent must have been written before. The columns of its joint begin in row ``c``."""
-    p, kind, j, carried = forest.parent[i], forest.kind[i], forest.u_start[i], (ZERO, ZERO, ZERO, ZERO)
+def carry_changes(forest, ws, own, changes, i):
+    """Writes the effect of all joints that carry link i to its row of ``changes`` (links, 12), from that of its own
+    joint and its parent's row, which must have been written before."""
+    p = forest.parent[i]
     if p >= 0:
-        carried = load_sums(changes, p)
-    store_sums(changes, i, carried_changes(kind, columns, c, shift, speed, j, load(ws.reach, i), carried))
+        aw, av, x, y = load_sums(changes, p)
+        own = add_sums(own, (aw, add(av, cross(aw, load(ws.reach, i))), x, y))
+    store_sums(changes, i, own)
 
 
 @jit
-def subtract_change(kind, columns, c, shift, speed, j, composites, loads, at, change, inner_n, inner_f, dtau):
+def subtract_change(kind, columns, c, shift, j, composites, loads, at, change, own, inner_n, inner_f, dtau):
     """Subtracts the change of one joint's forces from ``dtau``. The joint's columns begin in row ``c``, its speeds at
-    ``j``; what it carries is in row ``at`` of ``composites`` and ``loads``, and ``change`` is the effect on that (see
-    :func:`carried_changes`). Takes the change of the wrench on its link that the joints further out cause, and returns
-    it with that of this joint."""
+    ``j``; what it carries is in row ``at`` of ``composites`` and ``loads``; ``own`` is the effect of the joint on that,
+    and ``change`` the effect of the joint and of all that carry it. Takes the change of the wrench on its link that the
+    joints further out cause, and returns it with that of this joint."""
     moment, strength = load_from(composites, at, MOMENT), load_from(composites, at, FORCE)
-    # Change of the wrench that all that this joint carries needs, due to the joint itself and all joints that carry
-    # it, without the part s × F of a wrench that only moves along.
-    n, f = inertia_times(composites, at, change[0], change[1])
-    a, b = coupling_times(composites, at, change[2])
-    m, d = loads_times(loads, at, change[3])
-    n, f = add(n, add(a, m)), add(f, add(b, d))
+    # Without the part s × F of a wrench that only moves along.
+    n, f = needed_wrench(composites, loads, at, change)
+    n, f = add(n, inner_n), add(f, inner_f)
     lw, lv = columns_times(kind, columns, c, shift, j)
     for k in range(joints.degrees_of_freedom(kind)):
         sw, sv = load_motion(columns, c + k, SHIFT)
-        dtau[j + k] -= power(add(n, inner_n), add(f, inner_f), sw, sv)
+        dtau[j + k] -= power(n, f, sw, sv)
         if not joints.fixed_in_body(kind, k):
             aw, av = motion_cross(lw, lv, sw, sv)
             dtau[j + k] += power(moment, strength, aw, av)
-    # Change of that wrench due to this joint alone, now with s × F: it changes the forces of the joints that carry this
-    # one.
-    for k in range(joints.degrees_of_freedom(kind)):
-        n, f, x, y = moved_column(composites, loads, columns, at, c + k)
-        carried = carried_wrench(composites, columns, at, c + k)
-        inner_n = add(inner_n, add(scale(shift[j + k], add(n, carried[0])), scale(speed[j + k], x)))
-        inner_f = add(inner_f, add(scale(shift[j + k], add(f, carried[1])), scale(speed[j + k], y)))
-    return inner_n, inner_f
+    # Now with s × F: it changes the forces of the joints that carry this one.
+    n, f = needed_wrench(composites, loads, at, own)
+    n, f = add(n, add(cross(lw, moment), cross(lv, strength))), add(f, cross(lw, strength))
+    return add(inner_n, n), add(inner_f, f)
+
+
+@jit
+def needed_wrench(composites, loads, at, change):
+    """Change of the wrench that all that a joint carries needs, for an effect of :func:`own_changes`."""
+    n, f = inertia_times(composites, at, change[0], change[1])
+    a, b = coupling_times(composites, at, change[2])
+    c, d = loads_times(loads, at, change[3])
+    return add(n, add(a, c)), add(f, add(b, d))
 
 
 @jit
@@ -243,16 +249,23 @@ def products(forest, wrench, ws, columns, acceleration, composites, loads, shift
     the links' bodies.
     """
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
-    for i in range(parent.size):  # one sweep, since long chains wait for memory
-        store_own(forest, wrench, ws, acceleration, composites, i)
-        carry_changes(forest, ws, columns, u_start[i], shift, speed, changes, i)
-        store_motion(force, i, 0, ZERO, ZERO)
+    for i in range(parent.size):
+        own = own_changes(kinds[i], columns, u_start[i], shift, speed, u_start[i])
+        carry_changes(forest, ws, own, changes, i)
     for i in range(parent.size - 1, -1, -1):
-        j, p = u_start[i], parent[i]
-        change, (n, f) = load_sums(changes, i), load_motion(force, i, 0)
-        n, f = subtract_change(kinds[i], columns, j, shift, speed, j, composites, loads, i, change, n, f, dtau)
+        kind, j, p = kinds[i], u_start[i], parent[i]
+        aw, av = load_motion(acceleration, i, 0)
+        gather_composite(forest, wrench, ws, aw, av, composites, i, i, i)
+        change, n, f = load_sums(changes, i), ZERO, ZERO
+        if forest.slot[i] >= 0:
+            n, f = load_motion(force, i, 0)
+        own = own_changes(kind, columns, j, shift, speed, j)
+        n, f = subtract_change(kind, columns, j, shift, j, composites, loads, i, change, own, n, f, dtau)
         if p >= 0:
-            add_from(force, p, 0, add(n, cross(load(ws.reach, i), f)))
-            add_from(force, p, 3, f)
-        hand_to_parent(forest, ws, composites, i)
+            n = add(n, cross(load(ws.reach, i), f))
+            if not forest.first[i]:
+                a, b = load_motion(force, p, 0)
+                n, f = add(n, a), add(f, b)
+            store_motion(force, p, 0, n, f)
+            hand_composite(forest, ws, composites, i, i, p)
         hand_loads_to_parent(forest, ws, loads, i)
