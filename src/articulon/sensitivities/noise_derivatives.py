@@ -1,7 +1,8 @@
-"""Derivatives of Brownian forces on a fixed noise path: the normal numbers of a window are held, and only their
-amplitude depends on the body's drag and the temperature.
+"""Derivatives of Brownian forces on a fixed noise path. The normal random numbers of a time window are held fixed, and
+only their amplitude depends on the body's drag and the temperature.
 
-A force F drawn from N(0, v/Δ) along the world axes, with v = 2 β k T, changes by F δv/2v.
+A force F is drawn from N(0, v/Δ) along the world axes, with v = 2 β k T, drag coefficient β and window length Δ. It
+changes by F δv/2v.
 """
 
 from articulon.algebra.vectors import add, apply, apply_t, cross, dot, load, load_from, load_matrix, scale, store
@@ -13,7 +14,8 @@ from articulon.passes import pass_of
 
 @pass_of
 def held_noise_wrenches(drag, ws, held, wrench):
-    """Write the wrenches of held noise on each link alone (links, 6). Those of a step are summed towards the roots."""
+    """Compute the wrench of held noise on each link alone (links, 6); the wrenches of a step are sums towards the
+    roots."""
     wrench[:] = 0.0
     noise_wrenches(drag, ws, held, 1.0, wrench)
 
