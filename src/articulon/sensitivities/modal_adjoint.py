@@ -97,7 +97,7 @@ class ModalPoint(NamedTuple):
     solution: np.ndarray
     """M⁻¹ times ``force``, shape (nu,)."""
     passes: tuple[Bound, ...]
-    """Passes that compute these arrays from coordinates and speeds, except ``solution``."""
+    """Passes that compute these arrays from coordinates and speeds, except ``force`` and ``solution``."""
 
 
 def modal_point(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray, acting: Acting = ALL) -> ModalPoint:

@@ -23,7 +23,7 @@ def diagnosis(
     """Return the error for a run that diverged after its last valid ``state``.
 
     The message names the link with the largest acceleration and the cause of this acceleration. If the stepper reports
-    a ``failure`` and a link, ``culprit``, the message names those instead.
+    a ``failure`` and a link (``culprit``), the message names these instead.
 
     Angular accelerations and torques are converted to linear ones at the radius of gyration of the link.
     """
@@ -31,7 +31,7 @@ def diagnosis(
     evaluate(evaluator, state)
     forest, channels = model.forest, evaluator.channels
     with np.errstate(all="ignore"):
-        # Links that represent nodes of flexible bodies have neither mass nor size.
+        # Links that represent nodes of flexible bodies have no mass and no size.
         square = forest.inertia[:, [0, 3, 5]].sum(axis=1) / (2.0 * forest.mass)
         radius = np.sqrt(np.where(forest.mass > 0.0, square, 0.0))
         acceleration = evaluator.ws.acceleration

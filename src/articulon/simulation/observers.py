@@ -54,9 +54,11 @@ def thermostat_rates(bath, kinetic, time, variables, rates):
 
 
 def slowest_tree(model: Model, evaluator: Evaluator) -> tuple[int, float]:
-    """Return the tree with the longest relaxation time Σm/Σβ, and that time [time]; tree 0 and infinity without drag.
+    """Return the tree with the longest relaxation time Σm/Σβ (mass over drag coefficient), and this time [time].
+    Without drag, return tree 0 and infinity.
 
-    If some trees float freely, only these are compared: the ground takes part of the net force on the others.
+    If some trees float freely, only these trees are compared, because the ground carries part of the net force on other
+    trees.
     """
     starts = model.forest.tree[:-1]
     if not starts.size:
