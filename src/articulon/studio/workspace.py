@@ -36,9 +36,10 @@ if TYPE_CHECKING:
     import viser
 
 OFTEN = 1.0
-"""Interval at which the studio checks whether a broken file has been mended [s]."""
+"""Interval at which the studio checks whether a broken file has been corrected [s]."""
 RATE = 66.0
-"""Rate at which the pages are updated [1/s]: that of a screen, and a tenth more for the updates that come late."""
+"""Rate at which the pages are updated [1/s]. It is a tenth higher than the rate of a screen, because some updates come
+late."""
 
 
 class Workspace:
@@ -50,11 +51,11 @@ class Workspace:
     server
         Server of the page.
     source
-        Source of the case. A document is edited on the page; a broken file can be edited once it has been mended.
+        Source of the case. A document is edited on the page; a broken file can be edited after it has been corrected.
     session
         The runs.
     home
-        The only folder that the page reads cases from and writes them to.
+        The only folder from which the page reads cases and to which it writes cases.
     """
 
     def __init__(
@@ -106,7 +107,7 @@ class Workspace:
         self._look_at_case()
 
     def _look_at_broken(self, broken: BrokenFile) -> None:
-        """Open a broken file if it has been mended, otherwise show its present text."""
+        """Open a broken file if it has been corrected, otherwise show its present text."""
         self._looked = time.monotonic()
         if not broken.changed:
             return
@@ -124,7 +125,7 @@ class Workspace:
         self.pull = PullTool(self.server, self.session)
 
     def _look_at_case(self) -> None:
-        """Show the current case, or why it cannot be run."""
+        """Show the current case, or the reason why it cannot be run."""
         try:
             case = self.source.case()
             model = case.build_model(run_code=case.allow_code)
@@ -140,7 +141,7 @@ class Workspace:
         self._show_case(model)
 
     def _show_case(self, model: Model | None) -> None:
-        """Show the case in the scene, where an editor can also move its joints."""
+        """Show the case in the scene. If the case can be edited, its joints can be moved there."""
         if self.editor is not None:
             self._clear()
             self.editor.show(True)
@@ -201,12 +202,12 @@ class Workspace:
             self._show_run(model, frames[0] if frames else first_frame(model))
 
     def update(self, seconds: float) -> None:
-        """Update the pages after some wall time [s]. Errors are reported on the pages: a run does not end because a
-        page sends bad input or cannot show something."""
+        """Update the pages after some wall time [s]. Errors are reported on the pages: invalid input from a page, or an
+        error in the display, must not end a run."""
         with self.server.atomic():
             self._unless_wrong(lambda: self._go_on(seconds))
             self._unless_wrong(self.panel.update)
-        # viser would collect messages for another sixtieth of a second.
+        # Without this, viser would collect messages for another sixtieth of a second before it sends them.
         self.server.flush()
 
     def _unless_wrong(self, does: Callable[[], object]) -> None:
@@ -230,7 +231,7 @@ class Workspace:
             self._look_at_case()
         self.panel.follow_wishes()
         if self._view is None and self.panel.shown is not None and session.frames and session.model is not None:
-            # Somebody has selected a frame of the run again.
+            # A user has selected a frame of the run again.
             self._show_run(session.model, session.frames[0])
         watched = bool(self.server.get_clients())
         if watched != self._watched:
@@ -242,7 +243,7 @@ class Workspace:
         if drawing.by_software != self._by_software:
             self._by_software = drawing.by_software
             if self.editor is not None:
-                self.editor.act(lambda: None)  # it shows its scene again
+                self.editor.act(lambda: None)  # this makes the editor show its scene again
         fresh = session.poll()
         self.panel.play_on(seconds)
         self._show(fresh)
@@ -250,7 +251,7 @@ class Workspace:
         self.pull.update(self._followed(session.frames[-1]) if latest else None)
 
     def _show(self, fresh: Frame | None) -> None:
-        """Show the present frame, if it has changed."""
+        """Show the selected or the latest frame, if it has changed."""
         frames, number = self.session.frames, self.panel.shown
         if self._view is None or not frames:
             return

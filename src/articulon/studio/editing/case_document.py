@@ -165,7 +165,7 @@ class CaseDocument:
         Raises
         ------
         CaseError
-            With one line for each fault: the file, the key, what was expected and the nearest valid key.
+            With one line for each error: the file, the key, what was expected and the nearest valid key.
         """
         self._check_bounds()
         return resolve(self.table, self._source, self.name, {}, self.allow_code)

@@ -100,7 +100,8 @@ class Bounds:
         return place == self.root or self.root in place.parents or place in self._files
 
     def code_faults(self, table: Mapping[str, Any], source: str) -> list[str]:
-        """Return a line for each key that names code which the case did not name when code was allowed to run."""
+        """Return a line for each key that names new code. Code is new if the case did not name it when it was opened
+        with permission to run code."""
         return [
             f"{key}: '{clipped(code)}' is not run: the code that was allowed is that which the case named when it was "
             "opened; save the case, and open it by the command, which can allow this"
