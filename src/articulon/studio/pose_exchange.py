@@ -101,7 +101,7 @@ class PoseExchange:
             return cls(os.dup(file.fileno()), form)
 
     def put(self, frame: Frame, steps: int) -> None:
-        """Write a frame, in place of the one before the last."""
+        """Write a frame into the slot that does not hold the latest frame."""
 
         def write(positions: np.ndarray, rotations: np.ndarray) -> None:
             positions[:], rotations[:] = frame.positions, frame.rotations

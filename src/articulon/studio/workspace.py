@@ -267,7 +267,7 @@ class Workspace:
             self._draw_forces(frame, forces)
 
     def _draw_forces(self, frame: Frame, asked: bool) -> None:
-        """Draw arrows at the frame on show, if they are requested and the forces can be evaluated. Their scale follows
+        """Draw arrows for the shown frame, if they are requested and the forces can be evaluated. Their scale is set by
         the strongest force so far, because the strongest force of a run in progress is not known yet."""
         assert self._arrows is not None
         if not asked or frame.state is None:
@@ -284,7 +284,8 @@ class Workspace:
             self.session.note("forces", str(error))
 
     def _followed(self, frame: Frame) -> Frame:
-        """Return a frame for display: bodies that nothing holds are shown with their middle at its initial place."""
+        """Return a frame for display. If no body is held, the bodies are shifted so that their centre stays at its
+        initial place."""
         if self._middle is None:
             return frame
         return frame._replace(
@@ -298,7 +299,7 @@ class Workspace:
 
     @contextmanager
     def in_background(self) -> Iterator[Self]:
-        """Keep the pages up to date by a thread for the duration of the block, then close them."""
+        """Return a context in which a thread keeps the pages up to date; at its end, the pages are closed."""
         thread = threading.Thread(target=self.run)
         thread.start()
         try:
@@ -313,8 +314,8 @@ class Workspace:
         self._closing.set()
 
     def close(self) -> str | None:
-        """End the run with its state saved, and close the pages; return how to continue it, if there is anything
-        left."""
+        """End the run, save its state, and close the pages. Return a message on how to continue the run; None if there
+        is no run to continue."""
         self.end()
         how = self.session.close()
         if self.editor is not None:
@@ -330,8 +331,8 @@ def first_frame(model: Model) -> Frame:
 
 
 def live_stage(scene: Scene, first: Frame, frames: list[Frame]) -> Stage:
-    """Return a stage for a run that may only have begun, with room for trees on the ground to swing round to the other
-    side."""
+    """Return a stage for a run that may have just begun. It has enough space for trees on the ground to swing to the
+    other side of their root joints."""
     model = scene.model
     root = roots(model.parents)
     held = np.array([model.joints[k].translations == 0 for k in root])

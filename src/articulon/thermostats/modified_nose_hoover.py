@@ -14,7 +14,8 @@ from articulon.thermostats.schedule import target
 
 @jit
 def rate_part(kinetic, degrees_of_freedom, kT, gain, Q, h):
-    """K after a time h of K' = −2 kd ζ' K with ζ' = (2K − N k T)/Q, a logistic equation, solved exactly."""
+    """Return the kinetic energy K after a time h of K' = −2 kd ζ' K with ζ' = (2K − N k T)/Q. This logistic equation is
+    solved exactly."""
     rate, slope = 2.0 * gain * degrees_of_freedom * kT / Q, 4.0 * gain / Q
     grown = -math.expm1(-rate * h) / rate if rate > 0.0 else h
     return kinetic / (math.exp(-rate * h) + slope * kinetic * grown)
@@ -22,7 +23,7 @@ def rate_part(kinetic, degrees_of_freedom, kT, gain, Q, h):
 
 @first_class
 def advance_modified(bath, kinetic, time, h, count, factor, variables, works):
-    """Advance the chain between two halves of the ζ' part."""
+    """Advance the chain over a time h, between two halves of the part with ζ'; return the factor of all speeds."""
     kT, Q = target(bath, time + 0.5 * h), bath.masses[0]
     degrees_of_freedom, gain = bath.constants[DEGREES_OF_FREEDOM], factor[THERMOSTAT_RATE] * bath.constants[GAIN]
     first = rate_part(kinetic, degrees_of_freedom, kT, gain, Q, 0.5 * h)
