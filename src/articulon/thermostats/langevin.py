@@ -62,7 +62,7 @@ class Frictional(BaseThermostat):
         super().check(model, where)
 
     def numbers(self) -> tuple[float, float, float]:
-        """Return γ."""
+        """Return γ, and zero for gain and relaxation time."""
         return 0.0, float(self.friction), 0.0
 
 
