@@ -49,7 +49,7 @@ _COULOMB_SI = ELEMENTARY_CHARGE_SI**2 / (4 * _PI * VACUUM_PERMITTIVITY_SI)
 
 
 class _Definition(NamedTuple):
-    """A dimension as exponents of mass, length, time, temperature, charge and angle."""
+    """A dimension, given by the exponents of mass, length, time, temperature, charge and angle."""
 
     noun: str
     example: str
@@ -308,7 +308,7 @@ def _registry() -> Any:
         kept = None
     try:  # parsing the definitions takes ten times as long as loading the cached result
         registry = made(cache_folder=kept)
-    except Exception:  # a damaged file can raise anything
+    except Exception:  # a damaged file can raise any error
         for file in [] if kept is None else kept.glob("*.*"):
             file.unlink(missing_ok=True)
         registry = made()

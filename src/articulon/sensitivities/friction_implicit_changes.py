@@ -49,7 +49,7 @@ class Changing(NamedTuple):
     drifted: np.ndarray
     """Changes of the coordinates, in their tangent space, and of the speeds in a drift step, shape (2, nu)."""
     rates: np.ndarray
-    """Changes of the accelerations that predict a kick, shape (parameters, nu)."""
+    """Changes of the accelerations from which the speeds of a kick are predicted, shape (parameters, nu)."""
 
 
 def changing_steps(

@@ -7,19 +7,22 @@ A step h from (q, u, a), where a is the acceleration of the latest kick, is (``i
     p = k(q₂, u₄),            v' = u₄ + ¼ h p,
     a″ = k(q₂, v'),           u₅ = u₄ + ½ h a″                             a kick,
 
-and ends with (q₂, u₅, a″). Here k are the accelerations of a kick, and x those of the friction. In the first step of a
-run, a is k(q, u). The adjoint takes weights λ of the final state back through the step. Let g_q and g_u be the
-derivatives of μ·k with respect to q and to the speeds at which k is evaluated. The stages of the adjoint are, in this
-order,
+and ends with (q₂, u₅, a″). Here k are the accelerations of a kick, and x the accelerations by friction. In the first
+step of a run, a is k(q, u). The adjoint takes weights λ of the final state back through the step. Let g_q and g_u be
+the derivatives of μ·k with respect to q and to the speeds at which k is evaluated. Each kick adds g_q to λ_q and g_u to λ_u.
+The stages of the adjoint are, in this order,
 
-    μ = λ_a + ½ h λ_u at (q₂, v'), then ¼ h g_u at (q₂, u₄), each of which adds g_q to λ_q and g_u to λ_u,
-    the drift, h λ_u of x at (q₁, u₂), the drift,
-    μ = ½ h λ_u at (q, v), which adds g_q and g_u too, and leaves λ_a = ¼ h g_u.
+    the second kick, with μ = λ_a + ½ h λ_u at (q₂, v'),
+    its prediction p, with μ = ¼ h g_u at (q₂, u₄),
+    the second drift,
+    the friction x at (q₁, u₂), with the weights h λ_u,
+    the first drift,
+    the first kick, with μ = ½ h λ_u at (q, v), after which λ_a = ¼ h g_u.
 
 Weights of coordinates are in their tangent space, as Euler parameters have unit length at the end of every drift. A
 step ends at the coordinates at which the next step starts. The adjoint of the forces of all kicks there is computed
-only once, when the earlier step is reversed. The derivatives of k are in ``kick_adjoint.py``, of the drift in
-``drift_derivatives.py``, of x in ``friction_derivatives.py``.
+only once, when the earlier step is reversed. The derivatives of k are in ``kick_adjoint.py``, the derivatives of the
+drift in ``drift_derivatives.py``, and the derivatives of x in ``friction_derivatives.py``.
 """
 
 from typing import Any, NamedTuple
@@ -65,7 +68,7 @@ class Kept(NamedTuple):
     began: np.ndarray
     """Acceleration of the latest kick before the step, shape (nu,)."""
     latest: np.ndarray
-    """Articulated inertias of the links from the latest solution for accelerations, shape (links, 21)."""
+    """Articulated inertias of the links that the latest solution for accelerations has stored, shape (links, 21)."""
     heavier: np.ndarray
     """Articulated inertias with drag added, in the middle of the step, shape (links, 21)."""
     articulated: np.ndarray
@@ -138,7 +141,7 @@ def fill_forces(passes, clock, number, arrays):
 
 @pass_of
 def take_step(passes, clock, number, arrays):
-    """Take a step whose initial forces are known, and compute the forces at its end."""
+    """Take a step with known initial forces, and compute the forces at its end."""
     first, h = start_step(clock, number, arrays), clock[1]
     predict_middle(passes, 0.5 * h, first, arrays)
     push(passes, 0.5 * h, arrays)
@@ -225,7 +228,7 @@ class Reversing(NamedTuple):
     second: Any
     """Program for the adjoint of the second drift."""
     last: np.ndarray
-    """Number of the step reversed last, shape (1,); -1 before the first."""
+    """Number of the step that was reversed last, shape (1,); -1 before the first reversal."""
     at: Kicks
     """Arrays of kicks."""
     rubbed: Rubbed

@@ -96,7 +96,7 @@ class KickPasses(NamedTuple):
     place: list[Bound]
     """Passes that place the links."""
     fill: list[Bound]
-    """Passes that place the links and compute the forces, which adjoints of forces read."""
+    """Passes that place the links and compute the forces; the adjoints of forces read them."""
     first: list[Bound]
     """Passes for the derivatives of the first kick at the place, without the derivatives of forces."""
     next: list[Bound]

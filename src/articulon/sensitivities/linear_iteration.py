@@ -18,7 +18,7 @@ from articulon.algebra.vectors import copy_into
 from articulon.kernels import jit
 
 DEPTH = 20
-"""Number of directions that are kept before the method starts anew."""
+"""Number of directions that are kept before the method starts again."""
 ITERATIONS = 200
 """Largest number of evaluations for a fixed point."""
 SETTLED = 1e-12
@@ -43,7 +43,7 @@ class Iteration(NamedTuple):
     last: np.ndarray
     """Image and residual of the previous iterate, shape (2, n)."""
     directions: np.ndarray
-    """Changes of images and of residuals; the latter are orthonormal, shape (2, DEPTH, n)."""
+    """Changes of images and of residuals; the changes of residuals are orthonormal, shape (2, DEPTH, n)."""
     metric: np.ndarray
     """Factors of the squared components in the squared length of a vector, shape (n,)."""
     scale: np.ndarray

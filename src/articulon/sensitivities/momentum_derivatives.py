@@ -1,8 +1,9 @@
 """Derivatives of momenta μ = ∂T/∂u and of generalised forces F = ∂T/∂q of the kinetic energy T(q, u), in O(n).
 
-A column s of a joint displaces everything that the joint carries by s, and changes its velocity v by s × v + ψ' with ψ'
-= m × s. Here m is the velocity of the joint's inner frame, which ``motion_columns.py`` calls p. In the frames of the
-bodies, which move along, the velocity changes only by ψ'. With the momentum H of all bodies that a joint carries,
+A column s of a joint displaces all bodies that the joint carries by s, and changes their velocities v by s × v + ψ'
+with ψ' = m × s. Here m is the velocity of the joint's inner frame, which ``motion_columns.py`` calls p. In the frames
+of the bodies, which move along, the velocity changes only by ψ'. With the momentum H of all bodies that a joint
+carries,
 
     μ = s·H,   F = ψ'·H.
 
@@ -59,8 +60,8 @@ def force_cross(w, v, n, f):
 
 @jit
 def momentum_of(ws, mass, moment, inertia, i, w, v):
-    """Return the angular momentum about the origin of link i and the linear momentum, if the link has the velocity (w,
-    v) and the mass properties in row i of ``mass``, ``moment`` and ``inertia``."""
+    """Return the angular momentum about the origin of link i, and the linear momentum, for the velocity (w, v) and the
+    mass properties in row i of ``mass``, ``moment`` and ``inertia``."""
     R = load_matrix(ws.rotation, i)
     h = apply(R, load(moment, i))
     turning = symmetric_apply(symmetric_rotate(R, load_symmetric(inertia, i)), w)
@@ -181,8 +182,8 @@ def change_momenta(
 
 @pass_of
 def momentum_frame_adjoint(forest, ws, field, held, position, turn):
-    """Add −∂(w·F + λ·μ) with respect to slides and rotations of joint frames (links, 3), from ``field`` and ``held``
-    that :func:`change_momenta` has computed for δq = w and δu = λ."""
+    """Subtract the derivatives of w·F + λ·μ with respect to translations and rotations of joint frames (links, 3).
+    ``field`` and ``held`` are the results of :func:`change_momenta` for δq = w and δu = λ."""
     for i in range(forest.parent.size):
         pw, pv = parent_velocity(forest, ws, i)
         xw, xv = carried_motion(forest.parent, ws, field, i)

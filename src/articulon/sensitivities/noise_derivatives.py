@@ -22,8 +22,9 @@ def held_noise_wrenches(drag, ws, held, wrench):
 
 @pass_of
 def noise_adjoint(drag, noise, ws, held, motion, by_place, by_centre, by_variance):
-    """Add the derivatives of V·F + Ω·N, with V the virtual velocity of the centre of mass, with respect to rotations of
-    links (links, 6), centres and variances (bodies, 2)."""
+    """Add the derivatives of V·F + Ω·N with respect to rotations of links (links, 6), centres and variances (bodies,
+    2). F and N are the force and the torque of the noise, V is the virtual velocity of the centre of mass, and Ω the
+    virtual angular velocity."""
     for k in range(drag.link.size):
         i = drag.link[k]
         R = load_matrix(ws.rotation, i)

@@ -118,7 +118,7 @@ def go_to(q, time, arrays):
 
 @pass_of
 def reverse_step(passes, back, clock, number, arrays, weight):
-    """Convert weights (nu,) of the coordinates at the end of a step into those at its start, in place."""
+    """Convert weights (nu,) of the coordinates at the end of a step into weights at its start, in place."""
     keep_step(passes, back, clock, number, arrays)
     at, nu, drifted = back.at, weight.size, back.drifted
     copy_into(drifted[0], back.speeds[1])

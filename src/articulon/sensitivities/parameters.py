@@ -157,8 +157,7 @@ UNCHANGED = {
 
 
 def parameter_of(model: Model, name: str, where: str) -> Parameter:
-    """Return the parameter of a model with this name; raises CaseError if it does not exist or is a choice rather than
-    a number."""
+    """Return the parameter of a model with this name; raises CaseError if it does not exist or is not a number."""
     if name in STATE:
         for k, force in enumerate(model.forces):
             field = _from_the_start(force)
@@ -217,7 +216,8 @@ def parameter_of(model: Model, name: str, where: str) -> Parameter:
 
 
 def _from_the_start(force: Any) -> str | None:
-    """Return the field of a force whose numbers are taken from the initial coordinates; None if there is none."""
+    """Return the field of a force that takes its numbers from the initial coordinates; None if there is no such
+    field."""
     for field in type(force).model_fields:
         value = getattr(force, field)
         if "initial" in (value.values() if isinstance(value, Mapping) else (value,)):
@@ -248,7 +248,7 @@ def _number(part: Part) -> Part:
 
 
 def _at(value: Any, path: Sequence[Part], name: str, where: str) -> Any:
-    """Return the value at a path within a declared value."""
+    """Return the value at a path (keys and indices) within a declared value."""
     for part in path:
         entries = dict(value) if isinstance(value, Declaration | Mapping) else None
         at = part if entries is not None else _number(part)
@@ -265,7 +265,7 @@ def _at(value: Any, path: Sequence[Part], name: str, where: str) -> Any:
 
 
 def _numbers(value: Any, name: str, where: str) -> Any:
-    """Return a number, or tuples of numbers; raises CaseError for anything else."""
+    """Return a number, or tuples of numbers; raises CaseError for other values."""
     if isinstance(value, Declaration | Mapping):
         keys = list(dict(value))
         key = keys[0] if keys else ""

@@ -1,4 +1,4 @@
-"""The parameters of a run: those of its model and its case, and the factor of all forces."""
+"""The parameters of a run: parameters of its model and its case, and the factor of all forces."""
 
 from typing import Any
 

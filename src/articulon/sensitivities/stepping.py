@@ -28,7 +28,7 @@ class Stepper(NamedTuple):
     """Programs of an integrator, and the arrays for their arguments and results."""
 
     begin: np.ndarray
-    """Code of the program that prepares for steps from ``y``, shape (passes, 2)."""
+    """Code of the program that prepares for steps that start at ``y``, shape (passes, 2)."""
     take: np.ndarray
     """Code of the program that takes a step of ``y`` in place, shape (passes, 2)."""
     reverse: np.ndarray

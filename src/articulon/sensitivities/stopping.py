@@ -41,7 +41,7 @@ class Passage:
     advance: float
     """Distance by which the body's centre of mass must advance [length]."""
     times: tuple[np.ndarray, np.ndarray]
-    """Start times and lengths of the steps, the last one shortened [time]."""
+    """Start times and lengths of the steps, with the last step shortened [time]."""
     step: Callable[[float], np.ndarray]
     """Function that returns the state (ny,) at the end of a last step of a given length [time]."""
     whole: float
@@ -73,7 +73,7 @@ class Passage:
 
 
 def passage_of(stepping: Stepping, stop: Stop) -> Passage:
-    """Find where a run stops early; raises CaseError if it does not."""
+    """Find the point at which a run stops early; raises CaseError if the run does not stop early."""
     from scipy.optimize import brentq
 
     model, (begins, lengths) = stepping.model, stepping.times

@@ -12,8 +12,8 @@ The adjoint computes, in this order,
     λ_v = λ_u + ½ h f_vᵀ λ_u + h λ',   λ' = λ_q + ½ h f_qᵀ λ_u   at (q', v),
     μ = λ_v + ½ h f_vᵀ μ,   λ_u ← μ,   λ_q ← λ' + ½ h f_qᵀ μ      at (q, v).
 
-The Langevin thermostat of free particles changes v to v' = c v + √((1 − c²) kT/m) N in the middle of the drift,
-q' = q + ½ h (v + v'). The normal numbers N of the run are held fixed.
+The Langevin thermostat of free particles changes v to v' = c v + √((1 − c²) kT/m) N in the middle of the drift step,
+with c = e^{−γ h} and friction γ. Then q' = q + ½ h (v + v'). The normal numbers N of the run are held fixed.
 
 If f does not depend on speeds, the accelerations at the end of a step are also the accelerations at the start of the
 next step. Their adjoint is then computed only once, when the earlier step is reversed.
@@ -33,7 +33,7 @@ from articulon.thermostats.schedule import target
 ITERATIONS = 200
 """Largest number of evaluations for the speeds in the middle of a step, or for their weights."""
 SETTLED = 1e-12
-"""Relative change below which an iteration whose changes no longer decrease has converged to rounding."""
+"""Relative change below which an iteration has converged to rounding once its changes no longer decrease."""
 
 
 class VerletArrays(NamedTuple):
@@ -51,11 +51,11 @@ class VerletArrays(NamedTuple):
     noise: np.ndarray
     """Contribution of noise to the speeds, shape (nu,)."""
     pending: np.ndarray
-    """Weights of the accelerations at the start of the step reversed last, shape (nu,)."""
+    """Weights of the accelerations at the start of the step that was reversed last, shape (nu,)."""
     last: np.ndarray
-    """Number of the step reversed last, -1 before the first, shape (1,)."""
+    """Number of the step that was reversed last, shape (1,); -1 before the first reversal."""
     began: np.ndarray
-    """Start time of the step reversed last [time], shape (1,)."""
+    """Start time of the step that was reversed last [time], shape (1,)."""
     rates: np.ndarray
     """Changes of accelerations, or of speeds, shape (nu,)."""
 
@@ -134,7 +134,7 @@ def slide_tangent(clock, by_q, by_v):
 
 @jit
 def decay_of(bath, clock):
-    """Return c and √((1 − c²) k T) of a step."""
+    """Return c = e^{−γ h} and √((1 − c²) k T) of a step h, with friction γ."""
     return decay_and_noise(bath.constants[FRICTION], clock[1], target(bath, clock[0] + 0.5 * clock[1]))
 
 

@@ -204,7 +204,7 @@ def restore(recorder: Recorder, done: restoring.Progress) -> None:
 
 
 def wall_seconds(folder: Path) -> float:
-    """Wall time that a run has taken so far, from its summary; 0 if there is none."""
+    """Return the wall time that a run has taken so far, from its summary [s]; 0 if there is no summary."""
     try:
         return float(Run(folder).summary["wall_seconds"])
     except (ArticulonError, KeyError, TypeError, ValueError):

@@ -40,7 +40,7 @@ STRESS = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), 
 
 
 class ContactRecords(NamedTuple):
-    """The contacts of a state; contacts with walls come after those between spheres."""
+    """The contacts of a state. Contacts between spheres come first, then contacts with walls."""
 
     first: np.ndarray
     """Site of the first sphere, shape (contacts,)."""
@@ -78,7 +78,7 @@ class ContactRecords(NamedTuple):
 
 
 def contact_records(pairs: np.ndarray, memory: np.ndarray, radius: np.ndarray) -> ContactRecords:
-    """Return the contacts stored in ``State.contacts``, for a model whose sites have the given radii."""
+    """Return the contacts stored in ``State.contacts``. ``radius`` holds the radii of the model's sites."""
     record, sites = memory[:, : RECORD.width], radius.size
     normal, force = record[:, RECORD.normal : RECORD.normal + 3], record[:, RECORD.force : RECORD.force + 3]
     normal_force = (normal * force).sum(axis=1)

@@ -1,4 +1,4 @@
-"""Diagnosis of a run whose numbers have become non-finite or meaningless."""
+"""Diagnosis of a run that has diverged: its numbers are not finite or have no physical meaning."""
 
 from pathlib import Path
 
@@ -25,7 +25,8 @@ def diagnosis(
     The message names the link with the largest acceleration and the cause of this acceleration. If the stepper reports
     a ``failure`` and a link (``culprit``), the message names these instead.
 
-    Angular accelerations and torques are converted to linear ones at the radius of gyration of the link.
+    Angular accelerations and torques are converted to linear accelerations and forces at the radius of gyration of the
+    link.
     """
     model = evaluator.model
     evaluate(evaluator, state)

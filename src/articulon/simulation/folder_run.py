@@ -44,7 +44,7 @@ class FolderRun:
     begun
         Whether the folder already holds the case. If not, the case is written, unless another process has written it.
     notes
-        Notes on the run, in addition to those from its preparation.
+        Notes on the run, in addition to the notes from its preparation.
     checks
         Checks on the results.
     frames

@@ -15,7 +15,7 @@ def ask_runs_to_stop(wanted: bool = True) -> None:
     """Ask all runs of this process to save their state and stop, as Ctrl-C does; ``wanted=False`` withdraws the
     request.
 
-    Unlike signals, the request also reaches runs in threads other than the main thread.
+    Unlike signals, the request also reaches runs in other threads than the main thread.
     """
     if wanted:
         _asked.set()

@@ -31,7 +31,7 @@ ANGLE = 0.05
 LOOK_BACK = 50
 """Number of steps over which the decrease of the energy is compared with the tolerance."""
 THERMAL_TOLERANCE = 1e-3
-"""Decrease of the energy over :data:`LOOK_BACK` steps that does not matter for a run, in ½kT per degree of freedom."""
+"""Decrease of the energy over :data:`LOOK_BACK` steps that is negligible for a run, in ½kT per degree of freedom."""
 
 
 def minimise(
@@ -45,7 +45,7 @@ def minimise(
 ) -> np.ndarray:
     """Minimise the energy of a model, starting from the coordinates q; return the coordinates found, shape (nq,).
 
-    Potential, conformational and external forces act; drag, noise and thermostats do not. The search ends when the
+    Potential, conformational and external forces act; drag, noise and thermostats do not act. The search ends when the
     energy hardly decreases any more. The result is close to a local minimum. It is a starting point for a run, not a
     predicted structure.
 

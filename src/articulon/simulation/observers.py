@@ -1,4 +1,4 @@
-"""Observables of every frame. Observing writes only to scratch arrays that every step overwrites."""
+"""Observables of every frame. Their computation writes only to scratch arrays that every step overwrites."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

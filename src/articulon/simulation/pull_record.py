@@ -132,7 +132,7 @@ def pull_figures(folder: Path) -> dict[str, Any] | None:
 
 
 def _holds(before: PullRow | None, row: PullRow) -> bool:
-    """Return whether a row only moves the target of the spring in the previous row."""
+    """Return whether a row belongs to the same spring as the previous row, with only the target moved."""
     return before is not None and before.stiffness > 0.0 and (before.body, before.point) == (row.body, row.point)
 
 

@@ -39,7 +39,7 @@ class Recorder:
 
     @property
     def frames(self) -> int:
-        """Number of frames taken, including those before a continuation."""
+        """Number of frames taken, including the frames before a continuation."""
         raise NotImplementedError  # implemented by subclasses
 
     def keep(self, frame: Frame) -> None:

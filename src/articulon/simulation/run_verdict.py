@@ -14,7 +14,7 @@ from articulon.simulation.preparation import Prepared
 def judged(
     prepared: Prepared, state: State, run: Frames, found: dict[str, Any] | None, wall_seconds: float, with_pairs: bool
 ) -> dict[str, Any]:
-    """Compute :func:`articulon.fidelity.premises.fidelity_of` for a scaled run of a case at a state."""
+    """Compute the verdict on a scaled run of a case at a state; see :func:`articulon.fidelity.premises.fidelity_of`."""
     observer, settings = prepared.observer, prepared.case.fidelity
     asked = Settings(tolerance_of(settings.tolerance, prepared.policy), settings.error, float(settings.budget))
     return fidelity_of(

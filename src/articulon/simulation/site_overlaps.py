@@ -69,10 +69,10 @@ class Limits(NamedTuple):
 
 
 def check_sites_apart(evaluator: Evaluator, positions: np.ndarray, thermal: float, step: float | None) -> None:
-    """Raise ModelError if two sites overlap. Two sites overlap if the force between them is not finite, if its energy
-    is far above the thermal energy, or if it would push them, in the first step, by more than their distance.
-    Attractions, and pairs without force, are not checked. The message names the two sites, their force and how to
-    separate them.
+    """Raise ModelError if two sites overlap. Two sites overlap if the force between them is not finite, or if its
+    energy is far above the thermal energy. They also overlap if the force would push them, in the first step, by more
+    than their distance. Attractions, and pairs without force, are not checked. The message names the two sites, their
+    force and how to separate them.
 
     Parameters
     ----------

@@ -1,4 +1,5 @@
-"""Start of a run: the initial state of the model or a minimised one, initial speeds, and checks for overlaps."""
+"""Start of a run: the initial state of the model, or a state of minimised energy, the initial speeds, and checks for
+overlaps."""
 
 import numpy as np
 
@@ -25,10 +26,10 @@ START_STREAM = 12
 def check_start(evaluator: Evaluator, state: State, step: float | None = None) -> None:
     """Raise ModelError if a run cannot start from a state.
 
-    Site forces are rejected if they are not finite, if a repulsive energy is far above the thermal energy, or if a
-    repulsion would move a site, in the first step, by more than its distance from the other. The message names the two
-    sites and how to separate them. Spheres that overlap too deeply, sites outside reflecting walls, and forces with a
-    temperature other than that of the bath are rejected too.
+    Site forces are rejected if they are not finite, or if a repulsive energy is far above the thermal energy. They are
+    also rejected if a repulsion would move a site, in the first step, by more than its distance from the other site.
+    The message names the two sites and how to separate them. Spheres that overlap too deeply, sites outside reflecting
+    walls, and forces with a temperature that differs from the bath's temperature are rejected too.
 
     Parameters
     ----------

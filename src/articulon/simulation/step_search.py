@@ -78,9 +78,9 @@ class _Trial:
         self.case, self.model, self.integrator, self.rule, self.step = case, model, integrator, rule, step
 
     def changes(self, until: float) -> float:
-        """Return the relative change that halving the step causes in the displacement of the heaviest body of the
-        slowest tree, or in the time at which the stop condition ends the run. It is infinite if the state becomes
-        non-finite."""
+        """Return the relative change that is caused by halving the step. It is the change of the displacement of the
+        heaviest body in the slowest tree, or of the time at which the stop condition ends the run. It is infinite if
+        the state becomes non-finite."""
         (coarse, time), (fine, sooner) = (self._end(parts, until) for parts in (1, 2))
         if coarse is None or fine is None:
             return math.inf
@@ -119,5 +119,5 @@ def _thermal_bound(model: Model, rule: str) -> float:
         return math.inf
     if rule == "friction-implicit":
         return TURN * math.sqrt(inertia / thermal)
-    # Diffusion: the mean square angle is 2 kT h/β_ω, and β_ω is I over the relaxation time.
+    # Rotational diffusion: the mean square angle is 2 kT h/β_ω, and β_ω is the inertia divided by the relaxation time.
     return TURN**2 * inertia / fastest_relaxation(model) / (2.0 * thermal)

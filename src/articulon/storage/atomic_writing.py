@@ -1,4 +1,4 @@
-"""Atomic writing of files: at any time, and after any kill, a name refers to a complete file.
+"""Atomic writing of files: at any time, and also after a kill, a name refers to a complete file.
 
 A file is written under a temporary name in the same folder, synced to the disk and renamed; POSIX makes the rename
 atomic. A process that opens the final name therefore sees the complete old content or the complete new content.
@@ -84,7 +84,7 @@ def write_text(path: Path, text: str, *, new: bool = False) -> None:
 
 
 def link_aside(path: Path, other: Path) -> Path:
-    """Give the file `other` a second, unpredictable name in the folder of `path`; raise OSError if this is
+    """Give the file `other` a second name, which is unpredictable, in the folder of `path`; raise OSError if this is
     impossible."""
     _remove_leftovers(path)
     spare = _aside(path)

@@ -155,7 +155,7 @@ def read_checkpoint(folder: Path) -> tuple[dict[str, np.ndarray], str | None]:
     -------
     arrays, note
         The arrays as they were given to `write_checkpoint`, and None. If `checkpoint.npz` is missing or damaged: the
-        arrays of `checkpoint_prev.npz`, and a message that tells the user so.
+        arrays of `checkpoint_prev.npz`, and a message that informs the user.
     """
     with open_checkpoint(folder) as found:
         return {name: found.array(name) for name in found.entries}, found.note

@@ -31,8 +31,7 @@ The file of a molecular model holds atoms in place of bodies; the poses of the b
     /articulon/box/edges/{step,time,value}           of every frame, if periodic
 
 All elements share one `step` and one `time` dataset through hard links. Atoms that are stored in fewer frames have
-`step` and `time` datasets of their own. The box edges are those at the time of the frame, because a barostat changes
-them.
+`step` and `time` datasets of their own. The box edges are stored for each frame, because a barostat changes them.
 """
 
 from __future__ import annotations
@@ -182,7 +181,7 @@ class TrajectoryLayout:
 
     @property
     def frame_edges(self) -> str:
-        """Path of the box edges at all frames, including those without atoms."""
+        """Path of the box edges at all frames, including frames without atoms."""
         return self.edges if self.atoms is None else "articulon/box/edges/value"
 
     @property

@@ -91,7 +91,7 @@ class FrameSink:
 
     def __exit__(self, kind: type | None, *exception: object) -> None:
         if kind is not None:
-            with suppress(Exception):  # an error here must not hide the first failure
+            with suppress(Exception):  # an error here must not hide the first error
                 self._file.close()
             return
         if self._taken != self._frames:

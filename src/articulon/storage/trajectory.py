@@ -3,8 +3,8 @@
 The file is never changed in place. Frames are collected in a buffer. From time to time a complete new file, with the
 old and the new frames, is written beside the old file and renamed over it. The times of these writes are chosen by the
 clock, so that copying takes at most about a fiftieth of the run, even for a long trajectory. They do not affect the
-contents: the bytes depend only on the layout and the frames (see `h5md_layout`), and a run that was killed and resumed
-ends with the same bytes as an uninterrupted run. Every chunk of values has a checksum. The file has a seal, which is
+contents: the bytes depend only on the layout and the frames (see `h5md_layout`). A run that was killed and resumed ends
+with the same bytes as an uninterrupted run. Every chunk of values has a checksum. The file has a seal, which is
 verified before a run continues.
 """
 
@@ -84,8 +84,8 @@ class TrajectoryWriter:
     Raises
     ------
     ArticulonError
-        If a new trajectory would replace an existing file; if the existing file is damaged, even by one bit, or belongs
-        to another model, case or seed.
+        If a new trajectory would replace an existing file. Also if the existing file is damaged, even by one bit, or
+        belongs to another model, case or seed.
     CheckpointError
         If the existing file holds fewer frames than `keep_frames`.
 
@@ -126,7 +126,7 @@ class TrajectoryWriter:
 
     @property
     def frames(self) -> int:
-        """Number of frames appended so far, including those before a resumption."""
+        """Number of frames appended so far, including the frames before a resumption."""
         return self._on_disk + len(self._buffer)
 
     @property

@@ -114,7 +114,7 @@ class TrajectoryReader:
 
 
 def is_sealed(path: Path) -> bool:
-    """Return whether a file has a digest of its content. All trajectories have a digest, except those of earlier
+    """Return whether a file has a digest of its content. All trajectories have a digest, except trajectories of earlier
     versions.
 
     The digest is verified before any dataset is read, because HDF5 may hang on a damaged file.

@@ -45,7 +45,7 @@ WALL = rgb("#b9c4cf")
 
 
 def linear(colour: np.ndarray | tuple[int, int, int]) -> np.ndarray:
-    """Convert screen colours (sRGB) to linear intensities, which the page expects for batches and arrows."""
+    """Convert screen colours (sRGB) to linear intensities; the page needs these for batches and arrows."""
     c = np.asarray(colour) / 255.0
     light = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
     return np.round(255.0 * light).astype(np.uint8)

@@ -24,8 +24,8 @@ take far more time than its pixels."""
 COARSEST = 0
 """Number of subdivisions if a page requests balls, but there are more balls than in the last pair of the table."""
 LARGE, FEW_LARGE, FINE = 0.3, 25, 3
-"""Three numbers for large balls, which look angular with coarse triangles: the radius above which a ball is large
-[units of the page], the largest number of large balls that are drawn with finer triangles, and the number of
+"""Three numbers for large balls, which look angular with coarse triangles. They are the radius above which a ball is
+large [units of the page], the largest number of large balls that are drawn with finer triangles, and the number of
 subdivisions for them."""
 HINT = "points for more than can be drawn at once; they cannot be clicked on"
 """Hint for the choice of points."""

@@ -65,8 +65,8 @@ def _coarser(
 
 
 def smooth(places: np.ndarray, triangles: np.ndarray) -> Mesh:
-    """Return a mesh whose triangles share corners where the surface is smooth and have separate corners along sharp
-    edges.
+    """Return a mesh in which triangles share corners at smooth parts of the surface, and have separate corners along
+    sharp edges.
 
     Pages shade a surface by the mean of the normals about each corner. Two triangles share a corner if they share a
     side and the angle between them is smaller than at a sharp edge, or if a chain of such triangles connects them.

@@ -43,7 +43,7 @@ def write_film(frames: RunFrames, file: Path, numbers: list[int], shown: Callabl
     Raises
     ------
     ArticulonError
-        For another suffix, if pyvista or imageio's FFmpeg is not installed, and for a file that cannot be written.
+        For another suffix, and for a file that cannot be written. Also if pyvista or imageio's FFmpeg is not installed.
     """
     ending = file.suffix.lower()
     if ending not in FORMATS:

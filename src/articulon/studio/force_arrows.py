@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import viser
 
 MOST = 2_000
-"""Largest number of bodies of a model whose forces are drawn."""
+"""Largest number of bodies of a model for which forces are drawn."""
 LONGEST = 0.2
 """Length of the arrow of the strongest force in the examined frames, as a fraction of the size of the scene."""
 LOOKED_AT = 8

@@ -106,8 +106,8 @@ class Guard:
         return guarded
 
     def is_known_site(self, request: Request) -> bool:
-        """Return whether a request addresses this server by one of its names and comes from a page of this server;
-        browsers state the origin when a page opens a connection."""
+        """Return whether a request addresses this server by one of its names and comes from a page of this server.
+        Browsers state the origin of a page when it opens a connection."""
         asked, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
         if len(asked) != 1 or len(origins) > 1:
             return False

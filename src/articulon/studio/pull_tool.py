@@ -24,7 +24,7 @@ HANDLE, LINE = "/pull/handle", "/pull/line"
 HANDLE_SIZE = 1.2
 """Size of the handle, in units of the page."""
 STRENGTHS = -2.0, 3.0
-"""Range of the strength of a pull, as powers of ten."""
+"""Range of the strength of a pull, as exponents of ten."""
 HINT = (
     '<div style="padding:0.2em 0.8em;font-size:0.82em;color:#555">Hold Ctrl (Cmd) and drag a body, or click on one and '
     "drag its handle.</div>"

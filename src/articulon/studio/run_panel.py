@@ -37,7 +37,7 @@ SPEEDS: dict[str, float | None] = {
 
 
 class RunPanel:
-    """Controls of a run. Input comes from many threads and is carried out only by :meth:`update`.
+    """Controls of a run. Requests come from many threads; only :meth:`follow_wishes` carries them out.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ FINE, NARROW = 0.7, 0.15
 radius of its body."""
 BULKY, BULKY_BALL = 2.2, 0.5
 """Length of a solid, relative to the span of the body's joints and centre of mass, above which the solid would hide the
-body's joints; and the same for balls, which hide the limbs at smaller lengths."""
+body's joints. The second number is for balls, which hide the limbs at smaller lengths."""
 FEW = 12
 """Largest number of bodies that all get their own colour. With more bodies, colours follow the places in the trees."""
 THICK = 0.06
@@ -192,7 +192,7 @@ class _Parts:
         extent = float(np.ptp(positions, axis=0).max()) if model.bodies else 0.0
         self.thinnest = min(THIN * extent, STOUT * self.link)
         self.shapes = ShapeSolids(model, self.colour)
-        # Bodies whose shape comes from their sites, and bodies whose shape comes from their drag.
+        # Bodies with a shape from their sites, and bodies with a shape from their drag.
         self.carrying = np.zeros(model.bodies, dtype=bool)
         sites = model.sites
         self.carrying[sites.body[(sites.body >= 0) & (self.radii > 0.0)]] = True

@@ -16,8 +16,8 @@ from articulon.studio.solids import along
 ROUND = 48
 """Number of corners of the ring of a cylinder."""
 COPLANAR = 1e-9
-"""Largest distance of the corners of a box face from a plane for which the plane lies on the face, relative to the size
-of the box."""
+"""Tolerance for a plane that lies on a face of the box: largest distance of the face's corners from the plane, relative
+to the size of the box."""
 BEYOND = 0.8
 """Distance from the centre of the bodies up to which planes and cylinders are drawn, relative to the extent of the
 bodies."""

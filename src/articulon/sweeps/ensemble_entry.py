@@ -78,9 +78,9 @@ class Sweep:
     @property
     def table(self) -> list[dict[str, Any]]:
         """A row for each member, including failed members. The entries of a row are ``name``, ``seed``, the varied
-        keys, ``status``, ``error``, ``stop_time`` (None if no stop condition was met), every number in the member's
-        summary by dotted name, and ``mean.<observable>``, the average over the member's frames. ``pandas.DataFrame``
-        accepts the table directly."""
+        keys, ``status``, ``error``, and ``stop_time`` (None if no stop condition was met). Further entries are every
+        number in the member's summary, by dotted name, and ``mean.<observable>``, the average over the member's frames.
+        ``pandas.DataFrame`` accepts the table directly."""
         return [
             {
                 "name": row["name"],
@@ -128,9 +128,9 @@ def ensemble(
 ) -> Sweep:
     """Run a case for many seeds, and for values of its keys, in several processes, as ``articulon sweep`` does.
 
-    Each member is a run in its own folder, on one thread. Its results are bitwise those of the same run outside a
-    sweep. If a worker is killed, another worker continues its member from the last checkpoint. A member that fails is
-    reported with its error and does not affect the others.
+    Each member is a run in its own folder, on one thread. Its results are bitwise equal to the results of the same run
+    outside a sweep. If a worker is killed, another worker continues its member from the last checkpoint. A member that
+    fails is reported with its error and does not affect the others.
 
     Parameters
     ----------
@@ -173,8 +173,9 @@ def ensemble(
     CaseError
         For an invalid case, key, value or seed.
     ArticulonError
-        If another sweep is active in the folder; if the folder holds another sweep, or a run of another case in place
-        of a member; if Dask is not installed; or if the scheduler does not answer or its workers cannot run articulon.
+        If another sweep is active in the folder, or if the folder holds another sweep, or a run of another case in
+        place of a member. Also if Dask is not installed, if the scheduler does not answer, or if its workers cannot run
+        articulon.
     KeyboardInterrupt
         After Ctrl-C or a request to terminate, once the states of the runs have been saved; continue with
         ``resume=True``.

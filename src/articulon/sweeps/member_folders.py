@@ -19,7 +19,7 @@ from articulon.storage.atomic_writing import discard, write_text
 from articulon.storage.file_reading import SUMMARY, read_summary
 
 ENDED = "member.json"
-"""File written when a member's run has ended: time averages of its observables."""
+"""File that is written when a member's run has ended, with the time averages of its observables."""
 ERROR = "error.txt"
 """File with the error of a failed member."""
 UNFINISHED = ("running", "interrupted", "failed")

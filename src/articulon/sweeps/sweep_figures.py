@@ -21,7 +21,7 @@ PANEL_HEIGHT = 1.55
 """Height of a panel [inch]."""
 TITLE_LETTERS = 34
 BANDS = 4
-"""Largest number of groups whose confidence bands are drawn; more bands would hide each other."""
+"""Largest number of groups for which confidence bands are drawn; more bands would hide each other."""
 BINS = 20
 """Largest number of bins in a histogram."""
 NAMED_GROUPS = 8

@@ -84,7 +84,7 @@ def members_of(case: Case, seeds: Sequence[int], vary: Mapping[str, Sequence[Any
     seeds
         Seeds of each combination.
     vary
-        Lists of values by dotted key. Without values, the only combination is that of the case.
+        Lists of values by dotted key. Without values, the only combination is the case itself.
 
     Raises
     ------

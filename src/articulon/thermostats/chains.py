@@ -18,7 +18,7 @@ OUTER = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
 """Suzuki's weight p: five substeps p, p, 1 − 4p, p, p turn a symmetric scheme of order 2 into a scheme of order 4."""
 PARTS = 5
 LONGEST = 0.5
-"""Longest substep of a chain, times the thermostat's angular frequency."""
+"""Largest product of a substep of a chain and the thermostat's angular frequency."""
 
 
 @jit

@@ -1,9 +1,9 @@
 """Thermostats as forces, for integrators of any right-hand side.
 
-On every link of a tree or mechanism, the force −ζ M q' is the wrench −ζ times the link's momentum and angular momentum
-about its origin, because Σ Jᵀ I J q' = M q' with the Jacobians J and inertias I of the links. On a mode of a flexible
-body, it is −ζ times the momentum conjugate to the mode's speed. On a joint with the armature a and the speed u, it is
-−ζ a u.
+On every link of a tree or mechanism, the force −ζ M q' is a wrench: −ζ times the link's momentum and its angular
+momentum about its origin. This follows from Σ Jᵀ I J q' = M q', with the Jacobians J and inertias I of the links. On a
+mode of a flexible body, it is −ζ times the momentum conjugate to the mode's speed. On a joint with the armature a and
+the speed u, it is −ζ a u.
 """
 
 from articulon.algebra.vectors import scale, store_from

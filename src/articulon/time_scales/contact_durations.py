@@ -10,7 +10,7 @@ contacts of the grain would have to react within this step.
 import math
 
 SMALLER = 20.0
-"""Number of recommended steps in the shorter of the two times."""
+"""Number of recommended steps in the shorter of the two times: duration of a contact, and travel time of a wave."""
 
 _SPAN = math.sqrt(math.pi) * math.gamma(1.4) / math.gamma(0.9)
 """∫₀¹ dx/√(1 − x^{5/2}): half the duration of a collision, times its approach speed, divided by its largest overlap."""

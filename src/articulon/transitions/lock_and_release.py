@@ -166,7 +166,8 @@ def release(
         Kinetic temperature after the release, instead of ``energy`` [temperature]: ½ k T for each degree of freedom.
     share
         Temperature at which the energy of the released axes is drawn at random, instead of ``energy`` or
-        ``temperature`` [temperature]: ½ k T times the sum of m squared normal numbers, on average ½ m k T.
+        ``temperature`` [temperature]. The energy is ½ k T times the sum of m squared normal numbers, on average ½ m k
+        T.
     reservoir
         Result ``kept`` of a lock of exactly these axes. Its energy is restored unless ``energy``, ``temperature`` or
         ``share`` is given, and its relative speeds are the reference unless ``reference`` is given.

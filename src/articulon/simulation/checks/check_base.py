@@ -39,7 +39,8 @@ class Frames:
 
     @cached_property
     def momenta(self) -> np.ndarray:
-        """P, L, Σ|p| and Σ|l| of every frame, shape (frames, 8)."""
+        """Total momentum P and angular momentum L, and the sums Σ|p| and Σ|l| over the bodies, of every frame, shape
+        (frames, 8)."""
         return np.array([momentum(self.model, q, u) for q, u in zip(self.q, self.u, strict=True)])
 
 

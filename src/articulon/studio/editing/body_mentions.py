@@ -17,9 +17,9 @@ from articulon.errors import CaseError
 from articulon.families import Family
 
 OBSERVABLES = ("objective", "observables", "observable")
-"""Keys whose text may be an observable of a joint, such as ``arm.angle``."""
+"""Keys with texts that may be observables of a joint, such as ``arm.angle``."""
 KEYS = ("parameters", "key")
-"""Keys whose text may be a key of the case, such as ``model.bodies.arm.mass``."""
+"""Keys with texts that may be keys of the case, such as ``model.bodies.arm.mass``."""
 
 
 class Mention(NamedTuple):
@@ -138,8 +138,8 @@ def _put(value: Any, mention: Mention, new: str) -> Any:
 
 
 def _override(table: Mapping[str, Any], key: str, value: Any, old: str, new: str) -> Any:
-    """Return the value of an override in which a body is renamed; the type of the override's key in the case tells
-    where names of bodies are."""
+    """Return the value of an override in which a body is renamed. Names of bodies are found by the type of the
+    override's key in the case."""
     try:
         whole, touched = changed(table, {key: value})
         path = parts(touched[0])

@@ -272,7 +272,7 @@ class CaseDocument:
         self._tell()
 
     def redo(self) -> None:
-        """Repeat the step that was taken back last."""
+        """Repeat the step that :meth:`undo` took back last."""
         self._history.redo()
         self._tell()
 
@@ -315,7 +315,7 @@ class CaseDocument:
         self._step(f"choose {word}", case_changes.with_form(self.table, path, word, form))
 
     def add_body(self, name: str, **fields: Any) -> None:
-        """Add a body; the fields are those of ``[[model.bodies]]``: joint, mass, inertia, parent and so on."""
+        """Add a body. Its fields are the keys of ``[[model.bodies]]``: joint, mass, inertia, parent and so on."""
         self._step(f"add body '{name.strip()}'", case_changes.with_body(self.table, name, fields))
 
     def join(self, body: str, **fields: Any) -> None:

@@ -23,7 +23,7 @@ from articulon.units import UnitSystem
 
 Kind = Literal["text", "flag", "choice"]
 UNSET = "—"
-"""Text of a choice if nothing is chosen."""
+"""Text of a choice without a value."""
 _OPEN, _CLOSE = "[{(", "]})"
 
 
@@ -75,7 +75,7 @@ class FormField:
         return " ".join(" ".join(said).split())
 
     def text_of(self, value: Any) -> str:
-        """Return a value of a case file as shown text; empty for None."""
+        """Return a value of a case file as the text that the form shows; empty for None."""
         if value is None:
             return UNSET if self.kind == "choice" else ""
         if isinstance(value, bool):
@@ -257,7 +257,8 @@ def _field(name: str, field: FieldInfo, meaning: str, units: UnitSystem, bodies:
 
 
 def _marks(field: FieldInfo) -> Iterator[Any]:
-    """Yield the marks of a field and of the members of a union, but not those inside lists and tables."""
+    """Yield the marks (metadata) of a field and of the members of a union; marks inside lists and tables are left
+    out."""
     yield from field.metadata
     found: list[Any] = [field.annotation]
     for one in found:

@@ -26,7 +26,7 @@ class Handle(NamedTuple):
     """Pose of a joint in the world."""
 
     position: np.ndarray
-    """Origin of the joint's moving side [length], shape (3,)."""
+    """Origin of the moving side of the joint [length], shape (3,)."""
     rotation: np.ndarray
     """Euler parameters, shape (4,), of a frame with its z axis along the axis of the joint. For a joint without an
     axis, the frame is that of the moving side."""
@@ -83,7 +83,7 @@ def dragged(model: Model, body: int, q: np.ndarray, before: Handle, after: Handl
         closed, error = close_positions(model, moved(model, q, step * 0.5**halvings), free, 0.0)
         if error <= CLOSED:
             try:
-                # The usual projection, which also rejects loops whose ends meet with a rotation of half a turn.
+                # The usual projection. It also rejects loops with ends that meet, but are rotated by half a turn.
                 return close_loops(model, closed, np.zeros(model.nu))[0]
             except ModelError:
                 continue
@@ -139,8 +139,8 @@ def _rotation_vector(turn: np.ndarray) -> np.ndarray:
 
 
 def placed_joint(model: Model, body: int, q: np.ndarray, after: Handle) -> dict[str, list[float]]:
-    """Return the keys of a body whose joint frame has been dragged: its position in the parent's frame and, if it has
-    been rotated, its axis or rotation.
+    """Return the keys of a body after a drag of its joint frame: the joint's position in the parent's frame and, if the
+    drag has rotated the frame, the joint's axis or rotation.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ TEXTS = ("data", "system")
 
 
 def named_texts(value: Any, path: tuple[Part, ...] = (), within: str = "") -> Iterator[tuple[str, str]]:
-    """Yield dotted keys and texts that name files, at any depth of a table, including those that variants set.
+    """Yield dotted keys and texts that name files, at any depth of a table, including files in variants.
 
     ``within`` is the key of ``FILE_KEYS`` under which the value is nested; empty if there is none.
     """

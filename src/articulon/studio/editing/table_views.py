@@ -150,7 +150,8 @@ class Held:
 
 
 class ListView:
-    """View of a list of tables of the case: a choice of the element, its form, and buttons that add and delete.
+    """View of a list of tables of the case: a choice of the element, the element's form, and buttons that add and
+    delete elements.
 
     Parameters
     ----------

@@ -79,5 +79,5 @@ class TextHistory:
         self._at = max(0, self._at - 1)
 
     def redo(self) -> None:
-        """Repeat the step that was taken back last."""
+        """Repeat the step that :meth:`undo` took back last."""
         self._at = min(len(self._steps) - 1, self._at + 1)
