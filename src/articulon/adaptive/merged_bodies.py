@@ -206,8 +206,8 @@ def merged(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray) -> t
 
 
 def _ordered(forest: Forest, fixed: np.ndarray, lead: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the moving links, with parents first and trees contiguous, their parents among the moving links, and the
-    starts of the trees."""
+    """Return the moving links, the parents of these among the moving links, and the start of each tree. Parents come
+    before their children, and the links of a tree are contiguous."""
     active = np.flatnonzero(~fixed)
     rank = np.full(fixed.size + 1, -1)
     rank[active] = np.arange(active.size)

@@ -1,5 +1,8 @@
 """Effect of locking and releasing on the speeds: internal impulses conserve the momentum of the remaining motions
-(Poursina 2012, chapter 3): u_f = P u_c + d with Pᵀ M d = 0.
+(Poursina 2012, chapter 3).
+
+The fine speeds are u_f = P u_c + d with Pᵀ M d = 0, where P maps the coarse speeds u_c to fine speeds, and M is the
+mass matrix.
 
 Locking is a projection: the coarse speeds have the momentum of the fine speeds in every remaining motion. Releasing
 adds a relative motion d that has no momentum in the previous motions, so that ½ dᵀ M d is exactly the added kinetic

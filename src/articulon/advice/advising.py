@@ -28,7 +28,7 @@ from articulon.simulation.run_request import Progress, Silent
 SECONDS = 30.0
 """Default wall time of the probe [s], without compiling."""
 LONGER = 0.2
-"""Fraction of the wall time in which the cost of the recommended option is measured for longer."""
+"""Fraction of the allowed wall time for a second and longer measurement of the cost of the recommended option."""
 LEAST_SECONDS = 1.0
 """Minimum wall time of the probe [s]."""
 NOT_REACHED = "not measured: the advice was interrupted before"
@@ -203,7 +203,7 @@ class _Advising:
         return ahead
 
     def _measures(self, measuring: Measuring) -> Iterator[tuple[str, Callable[[], Option]]]:
-        """Yield the options and their measurements in order: an option that is compared with another one follows it."""
+        """Yield the options and their measurements. An option comes after the one with which it is compared."""
         steps: dict[str, Any] = {
             "friction-implicit": measuring.friction_implicit,
             "explicit": measuring.explicit,

@@ -109,11 +109,12 @@ def end_to_end_distance(run: Run, skip: float = 0.0) -> Series:
 
 
 def native_contacts(run: Run, reference: Reference | None = None, skip: float = 0.0) -> NativeContacts:
-    """Return the fraction Q of native contacts, those of a reference structure, over time.
+    """Return the fraction Q of native contacts over time. Native contacts are those of a reference structure.
 
-    Contacts are pairs of heavy atoms within 0.45 nm of each other in the reference, from residues more than three apart
-    or from different molecules. A contact of distance r, which is r₀ in the reference, counts as 1/(1 + exp(β (r − λ
-    r₀))) with β = 50/nm and λ = 1.8 (Best, Hummer and Eaton, Proc. Natl. Acad. Sci. USA 110, 17874, 2013). Raises the
+    Contacts are pairs of heavy atoms within 0.45 nm of each other in the reference, from different molecules or from
+    residues more than three apart. A contact of distance r counts as 1/(1 + exp(β (r − λ r₀))), where r₀ is its
+    distance in the reference, β = 50/nm and λ = 1.8 (Best, Hummer and Eaton, Proc. Natl. Acad. Sci. USA 110, 17874,
+    2013). Raises the
     errors of :func:`rmsd`, and ArticulonError for a reference without contacts.
 
     Parameters

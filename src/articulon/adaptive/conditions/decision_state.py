@@ -55,8 +55,8 @@ class DecisionState:
         self._rates: np.ndarray | None = None
 
     def sizes(self, values: np.ndarray) -> np.ndarray:
-        """Return, for a vector over the speeds of the model, its norm over the speeds of each joint and mode, shape
-        (parts,)."""
+        """Return the norm of a vector over the speeds of each joint and mode, shape (parts,). The vector has a value
+        for every speed of the model."""
         return np.sqrt(np.bincount(self.joints.u, values * values, minlength=self.joints.degrees_of_freedom.size))
 
     def rates(self) -> np.ndarray:
