@@ -87,6 +87,7 @@ def isokinetic_spread(run: Run, derivative_gain: float, mass: float, skip: float
     For free particles, the standard deviation is σ_T = Q σ(q'ᵀΓ / q'ᵀMq')/(kd N k). Here q' are the speeds, Γ the
     forces, M the mass matrix and N the number of degrees of freedom. The formula holds if 2 kd N k T/Q is well above
     the fastest frequency.
+
     The friction coefficient ζ + kd ζ' of the thermostat then balances the power of the forces: it follows q'ᵀΓ/q'ᵀMq',
     and so do ζ' and the temperature. The forces are evaluated at the frames of the run.
 

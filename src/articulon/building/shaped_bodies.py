@@ -38,8 +38,7 @@ def resolved_shapes(shape: Any, units: UnitSystem, where: str) -> tuple[Shape, .
 def by_density(
     shapes: tuple[Shape, ...], density: Any, given: dict[str, Any], flexible: bool, units: UnitSystem, where: str
 ) -> dict[str, Any]:
-    """Return ``mass``, ``inertia`` and ``com``: the given values, and for others those that follow from shapes and a
-    density.
+    """Return ``mass``, ``inertia`` and ``com``. Values that are not given follow from the shapes and the density.
 
     Raises
     ------

@@ -25,9 +25,9 @@ class SiteChunk(NamedTuple):
     charge: np.ndarray
     """Charges of the sites, shape (sites,)."""
     kinds: str | list[str]
-    """One kind for all or one each."""
+    """One kind for all sites, or one each."""
     groups: str | list[str]
-    """One group for all or one each."""
+    """One group for all sites, or one each."""
     radius: np.ndarray
     """Radii of the contact spheres, shape (sites,)."""
 
@@ -107,8 +107,8 @@ class SiteBuilder(FlexibleBuilder):
         group: str | Sequence[str] | None = None,
         radius: Any = 0.0,
     ) -> range:
-        """Add many sites at once. Arguments are those of :meth:`add_site`, each with a leading axis or the same for
-        all.
+        """Add many sites at once. The arguments are those of :meth:`add_site`. Each holds one value for all sites, or
+        has a leading axis with one value for each site.
 
         Parameters
         ----------
@@ -117,11 +117,12 @@ class SiteBuilder(FlexibleBuilder):
         positions
             Positions in the frames of the bodies [length], shape (sites, 3).
         charge
-            One charge for all or one each [charge].
+            One charge for all sites, or one each [charge].
         kind, group
-            One word for all or one each.
+            One word for all sites, or one each.
         radius
-            Radii of contact spheres about the sites, one for all or one each [length]; 0 for points without contacts.
+            Radii of contact spheres about the sites, one for all or one each [length]. Points without contacts have the
+            radius 0.
 
         Returns
         -------
@@ -175,7 +176,7 @@ class SiteBuilder(FlexibleBuilder):
         count
             Number of particles.
         mass, charge
-            One value for all or one each [mass], [charge].
+            One value for all particles, or one each [mass], [charge].
         radius
             Radius of hard spheres, one for all or one each [length]; by default 0, for point particles.
         positions, velocities

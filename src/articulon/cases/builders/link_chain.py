@@ -44,7 +44,7 @@ class LinkChain(BaseBuilder):
     """Angle between a link and the next at zero coordinates [rad]."""
     disorder: Annotated[Number, Field(ge=0)] = 0.0
     """Width σ of the distribution of initial rotations of spherical joints. Its density is exp(−φ²/2σ²) over all
-    rotations of angle φ, which is the thermal equilibrium of torsional springs of stiffness kT/σ² with Fixman's
+    rotations of angle φ. This is the thermal equilibrium of torsional springs of stiffness kT/σ² with Fixman's
     potential."""
     disorder_seed: Seed = 1
     """Seed for the rotations of ``disorder``."""
