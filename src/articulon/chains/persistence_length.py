@@ -1,4 +1,4 @@
-"""Persistence lengths, which measure how fast the direction of a backbone is lost along it."""
+"""Persistence lengths: the distance along a backbone over which its direction is lost."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from articulon.chains.replicates import Estimate, Replicate, jackknife
 from articulon.conformations.time_correlation import autocorrelation
 
 FITTED = float(np.exp(-2.0))
-"""Correlation down to which the exponential is fitted. Below it, the correlation of chains in a melt decays by a power
-law."""
+"""Smallest correlation to which the exponential is fitted. Below it, the correlation of chains in a melt decays by a
+power law."""
 
 
 class PersistenceLength(NamedTuple):

@@ -232,7 +232,7 @@ def _replay(done: Comparison) -> str:
 
 
 def _may_diverge(entry: Entry) -> bool:
-    """Return whether the run may diverge: its divergence is a result if the run is not the reference of others."""
+    """Return whether the run may diverge. Divergence is a valid result unless the run is the reference of others."""
     return not entry.is_reference and (bool(entry.variant) or not entry.optional)
 
 
