@@ -1,4 +1,4 @@
-"""Messages to the user that are not results: kernels are being compiled, and this takes about so long."""
+"""Messages to the user that are not results: that kernels are being compiled, and about how long this takes."""
 
 import sys
 from collections.abc import Callable, Iterator

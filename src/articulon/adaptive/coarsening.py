@@ -105,7 +105,7 @@ def _drag(drag: Drag, noise: Noise, merging: Merging, links: int) -> tuple[Drag,
 
 
 _CORNERS = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]])
-"""Corners of a tetrahedron, whose mean is zero and whose second moments form the unit matrix."""
+"""Corners of a tetrahedron. Their mean is zero, and their second moments form the unit matrix."""
 
 
 def _put_together(rows: list[np.ndarray], sizes: np.ndarray, links: int) -> tuple[list[np.ndarray], np.ndarray]:

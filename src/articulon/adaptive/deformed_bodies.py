@@ -146,8 +146,8 @@ def tables_left(
 
 
 def shapes_left(shapes: ModeShapes, eta: np.ndarray, active: np.ndarray) -> ModeShapes:
-    """Return the active modes of a body about the deformation by its locked modes. ``eta`` (modes,) are the locked
-    coordinates, and ``active`` (modes,) marks the active modes."""
+    """Return the active modes of a body, with the deformation by its locked modes as the new reference shape. ``eta``
+    (modes,) are the locked coordinates, and ``active`` (modes,) marks the active modes."""
     fixed = np.where(active, 0.0, eta)
     return shapes._replace(
         positions=shapes.positions + shapes.shapes @ fixed,

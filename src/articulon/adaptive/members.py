@@ -30,7 +30,7 @@ class Members:
 
 
 def members_of(model: Model, joints: Joints, groups: tuple[Group, ...]) -> list[Members]:
-    """Prepare the groups with their joints.
+    """Prepare the groups: look up their joints and modes, and prepare their conditions.
 
     Raises
     ------

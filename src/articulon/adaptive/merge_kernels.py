@@ -40,8 +40,8 @@ def merge(forest, q, fixed, locked, tables):
             if joints.translates(kind):
                 x = add(x, apply(matrix(frame if joints.framed(kind) else e), d))
             frame = e
-        # Position and rotation of the joint frame (of a fixed link, of the link itself) in the body that contains the
-        # parent.
+        # Position and rotation of the joint frame in the body that contains the parent. For a fixed link, they are
+        # those of the link.
         if p >= 0 and lead[p] != p:
             x = add(load(position, p), apply(matrix(load_quaternion(rotation, p)), x))
             frame = product(load_quaternion(rotation, p), frame)

@@ -171,7 +171,7 @@ def relative_to(before: Space, after: Space, speeds: np.ndarray) -> np.ndarray:
 
 
 def canonical(before: Space, after: Space, kT: float, seed: int, stream: int, count: int) -> np.ndarray:
-    """Draw relative speeds d: a draw from N(0, kT M⁻¹) without its projection onto the motions of ``before``."""
+    """Draw relative speeds d: speeds from N(0, kT M⁻¹) minus their projection onto the motions of ``before``."""
     drawn = after.thermal(seed, stream, count, kT)
     return drawn - before.solve(after.momentum(drawn))
 

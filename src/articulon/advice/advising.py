@@ -58,9 +58,9 @@ def advise(
     case
         A case from :func:`articulon.load_case`, the name of a built-in case, or the path of a case file.
     probe
-        Length of the probe [time]; a string includes the unit. By default it is the largest of eight times the slowest
-        relaxation time, 64 times the period 1/ω of the fastest vibration, and four collisions, but not longer than the
-        run.
+        Length of the probe [time]; a string includes the unit. By default it is the longest of three times: eight times
+        the slowest relaxation time, 64 times the period 1/ω of the fastest vibration, and the duration of four
+        collisions. It is not longer than the run.
     seconds
         Approximate wall time to spend, without compiling [s].
     tolerance
@@ -79,8 +79,8 @@ def advise(
     Raises
     ------
     CaseError
-        If the case cannot run (the message names its key), the probe is too short (the message gives the length needed)
-        or longer than the run, or the tolerance or time is invalid.
+        If the case cannot run; the message names the key. If the probe is too short or longer than the run; the message
+        gives the length needed. If the tolerance or time is invalid.
     KeyboardInterrupt
         After Ctrl-C. The attribute ``advice`` of the exception holds the results so far, if any.
 

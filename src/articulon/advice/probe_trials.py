@@ -31,7 +31,7 @@ LOOKED_AT = 12
 SEARCH = 0.12
 """Fraction of the wall time for one search."""
 AT_LEAST = 0.25
-"""Minimum wall time for the steps of a prepared trial, whatever the deadline [s]."""
+"""Minimum wall time for the steps of a prepared trial, even after the deadline [s]."""
 CHUNK = 0.1
 """Wall time of steps between returns of control to Python [s]."""
 

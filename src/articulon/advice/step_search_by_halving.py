@@ -26,8 +26,8 @@ SECOND = 4.0 / 3.0
 """Ratio of the error of an integrator of order 2 to the change caused by halving its step."""
 HALVINGS = 20
 AFFORDABLE = 1e5
-"""Maximum number of steps of a run that is tried as a whole. A longer run is not tried to its end, where steps may
-fail."""
+"""Maximum number of steps of a run that is tried as a whole. A longer run is tried only in part, and steps may fail
+later."""
 LOOSENESS = 30.0
 """Factor by which the tolerances are tightened to estimate the error that they cause."""
 

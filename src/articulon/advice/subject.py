@@ -60,8 +60,8 @@ class Subject:
 
     @cached_property
     def watched(self) -> list[int]:
-        """Indices of the groups that show whether steps are accurate. These are all groups without noise, and with
-        noise the translations of bodies that carry others.
+        """Indices of the groups that show whether steps are accurate. Without noise they are all groups. With noise
+        they are the translations of bodies that carry others.
 
         Noise rotates light bodies at random. Their paths differ for any two steps, and only their means are accurate.
         Heavy bodies average over the noise.

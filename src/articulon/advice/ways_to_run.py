@@ -107,7 +107,7 @@ _CONTROLLED = ("kutta-merson", "dormand-prince", "runge-kutta-fehlberg")
 
 
 def way(subject: Subject, name: str, changes: Mapping[str, Any]) -> Way:
-    """Return the option with the given changes, and with the reason if its features are incompatible."""
+    """Return the option with the given changes. If its features are incompatible, the option contains the reason."""
     try:
         case = subject.changed(changes)
     except ArticulonError as error:
@@ -206,7 +206,7 @@ def quiet_joints(subject: Subject, reach: Mapping[str, float], tolerance: float,
     subject
         The subject.
     reach
-        Rotation of the joint of each body, by the body's name [rad], for joints that can lock alone.
+        Rotation of the joint of each body, by the body's name [rad], for joints that can be locked separately.
     tolerance
         Allowed error. A joint that rotates by a smaller angle [rad] is locked. This angle is the displacement of the
         far end of the body, relative to its size.

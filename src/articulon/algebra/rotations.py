@@ -77,7 +77,7 @@ def rate(e, w):
 @jit
 def rotation_vector(e):
     """Axis times angle in [0, π]. At the angle π the sign of the axis is arbitrary, and the sign in e is kept."""
-    sign = choose(e[0] < 0.0, -1.0, 1.0)  # e and −e are the same rotation: take the smaller angle
+    sign = choose(e[0] < 0.0, -1.0, 1.0)  # e and −e are the same rotation; the smaller angle is used
     v, w = (sign * e[1], sign * e[2], sign * e[3]), sign * e[0]
     s = math.sqrt(dot(v, v))
     # Below 1e-8, the first term of the series of 2 atan(s/w)/s is used, because the next term is below rounding.

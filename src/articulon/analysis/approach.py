@@ -105,8 +105,8 @@ class Approach:
     def controlled(self, tolerance: float, minimum: float) -> float:
         """Return the mean factor that the policy ``error-controlled`` would choose along the path.
 
-        The policy is assumed to limit the delay at arrival to ``tolerance``. The delay from the start from rest is left
-        out.
+        The policy is assumed to limit the delay at arrival to ``tolerance``. The delay that the start from rest causes
+        is left out.
         """
         total, late = 0.0, self.relaxation
         for time, step, rate in zip(self.times, np.diff(self.times), self.rates, strict=False):

@@ -58,7 +58,7 @@ def rmsd(run: Run, reference: Reference | None = None, skip: float = 0.0) -> Ser
 def rmsf(run: Run, skip: float = SETTLED) -> Fluctuations:
     """Return the root mean square fluctuations of residues and atoms about their mean positions [length].
 
-    The frames are first superposed by the backbone onto its mean structure. Raises the same errors as :func:`rmsd`.
+    The backbones of all frames are first superposed on their mean structure. Raises the same errors as :func:`rmsd`.
 
     Parameters
     ----------

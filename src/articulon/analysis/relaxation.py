@@ -209,7 +209,8 @@ def predict(case: Case, tolerance: float) -> Prediction | None:
 def knudsen_numbers(model: Model, mean_free_path: str | float) -> dict[int, float]:
     """Return the Knudsen numbers Kn = λ/2R of links with a drag radius, by index of the link.
 
-    For a link of several bodies, this is the largest number of its bodies. The result is empty if lengths have no unit.
+    For a link of several bodies, it is the largest Knudsen number among the bodies. The result is empty if lengths have
+    no unit.
     """
     if model.units.length is None:
         return {}

@@ -237,7 +237,7 @@ def _terms(stretch: Stretch, label: str, scale: float) -> Terms:
 
 
 def _named_scales(units: Any, chosen: float) -> list[tuple[str, float]]:
-    """Return the time scales with their labels, and the chosen one last [time]."""
+    """Return the time scales with their labels [time]. The chosen one is the last."""
     if units.mass is None:
         return [(f"{chosen:g}", chosen)]
     named = [(text, units.value(text, "time", "time scale")) for text in SCALES]
@@ -315,7 +315,7 @@ class _Look:
         return self._measured(what, mass, gain, duration, done)
 
     def _measured(self, what: str, mass: float, gain: float, duration: float, done: Run) -> Stretch:
-        # Runs in which the temperature settles do so early, and runs in which it oscillates do so until the end.
+        # The temperature either settles early, or oscillates until the end of the run.
         late = slice(first_frame(len(done.times), 0.25), None)
         thermal = self.degrees_of_freedom * self.model.units.boltzmann
         zeta, temperatures = done.observables["thermostat_zeta"], 2.0 * done.kinetic_energy / thermal

@@ -9,7 +9,7 @@ run scaled by a2 follows
 The run passes the positions of the slow motion later, and slightly off the path: q(t) = q₀(σ(t)) + δq and u = g u₀(σ) +
 δu. The pace g = σ' may be chosen freely. For any g, to first order in δ,
 
-    δq' = δu,   δu' = a2 (A_q δq + A_u δu) + a2 (g − 1) A_u u₀ − g² (∂u₀/∂σ + M⁻¹C) − g' u₀,   A = ∂(M⁻¹F)/∂(q, u),
+    δq' = δu,   δu' = a2 (A_q δq + A_u δu) + a2 (g − 1) A_u u₀ − g² (∂u₀/∂σ + M⁻¹C) − g' u₀,   A = ∂(M⁻¹F)/∂(q, u).
 
 The pace g is that of one body, the lead: τ/a2 g' = 1 − g − (τ/a2) λ g², where τ is the relaxation time of the lead and
 λ the relative growth rate of its speed along the path. This choice keeps δ small even if the motion speeds up within

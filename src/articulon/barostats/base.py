@@ -24,7 +24,7 @@ from articulon.thermostats.schedule import aimed_at
 RANDOM_STREAM = 13
 """Random number stream of the barostats."""
 WATER = ("Da-nm-ps", 4.5e-5, "1/bar")
-"""Unit system in which the default compressibility is that of water, and the compressibility of water."""
+"""Unit system that has a default compressibility, and this default, the compressibility of water."""
 
 
 class BaseBarostat(Declaration):

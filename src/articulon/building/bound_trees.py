@@ -43,7 +43,7 @@ def bound_mass_matrix(model: Model, q: np.ndarray, speeds: np.ndarray) -> np.nda
 
 
 def _columns(forest: Forest, links: np.ndarray, speeds: bool) -> np.ndarray:
-    """Return the indices, among all coordinates or speeds, of those of the given links."""
+    """Return the indices of the coordinates or speeds of the given links among all coordinates or speeds."""
     starts = (forest.u_start if speeds else forest.q_start)[links].tolist()
     joints = [BY_KIND[kind] for kind in forest.kind[links].tolist()]
     found = [start + np.arange(joint.nu if speeds else joint.nq) for start, joint in zip(starts, joints, strict=True)]

@@ -298,8 +298,8 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         ----------
         force
             One of ``articulon.forces``, such as ``ar.forces.StokesDrag(viscosity=0.89, radius=0.2)``. Plain numbers are
-            in the units of the builder; strings have their own units. Bodies, kinds and groups of sites that it names
-            may be added later; :meth:`build` looks them up.
+            in the units of the builder; strings have their own units. Bodies, kinds and groups of sites that the force
+            names may be added later; :meth:`build` looks them up.
 
         Raises
         ------

@@ -220,16 +220,16 @@ class SiteBuilder(FlexibleBuilder):
         self._site_count += chunk.body.size
 
     def _radii(self, radius: Any, count: int, called: str) -> np.ndarray:
-        """Return the radii of contact spheres, given as one for all or one each, shape (count,); raises ModelError for
-        a negative radius."""
+        """Return the radii of contact spheres, given as one radius for all sites or one each, shape (count,); raises
+        ModelError for a negative radius."""
         radii = self._rows(radius, count, 0, "length", called, "radius")
         if not (radii >= 0.0).all():
             raise ModelError(f"{called}, radius: must not be negative, got {radii.min():g}")
         return radii
 
     def _rows(self, value: Any, count: int, width: int, dimension: str, called: str, what: str) -> np.ndarray:
-        """Return values given as one number or row for all, or one each, as an array (count,) or (count, width) in the
-        units of the model."""
+        """Return values as an array (count,) or (count, width) in the units of the model. They are given as one number
+        or row for all sites, or one each."""
         shape = (count, width) if width else (count,)
         given = body_checks.array(value, None, dimension, self.units, f"{called}, {what}")
         try:
@@ -239,7 +239,7 @@ class SiteBuilder(FlexibleBuilder):
 
     @staticmethod
     def _words(value: str | Sequence[str], count: int, called: str, what: str) -> str | list[str]:
-        """Return words given as one for all or one each, after validation."""
+        """Return validated words, given as one word for all sites or one each."""
         if isinstance(value, str):
             return value
         found = list(words(value, f"{called}, {what}"))

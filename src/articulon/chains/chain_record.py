@@ -34,7 +34,7 @@ class ChainStatistics:
     end_to_end: Estimate | None
     """⟨R²⟩ of linear chains [length²]."""
     gyration: dict[str, Estimate]
-    """⟨Rg²⟩ by architecture, ``linear``, ``ring`` and ``branched``, as far as present [length²]."""
+    """⟨Rg²⟩ by architecture, ``linear``, ``ring`` and ``branched``, if chains of this architecture exist [length²]."""
     ratio: Estimate | None
     """⟨R²⟩/⟨Rg²⟩ of linear chains; 6 N/(N + 1) for ideal chains of N beads."""
     bond: Estimate | None

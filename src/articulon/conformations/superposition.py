@@ -49,7 +49,8 @@ def pairwise_deviations(positions: np.ndarray) -> np.ndarray:
     (frames, atoms, 3).
 
     For n atoms at x in one frame and at y in the other, relative to their centres, n d² = Σ|x|² + Σ|y|² − 2 Σσ. Here σ
-    are the singular values of Σ x yᵀ, and the last one has the sign of the determinant."""
+    are the singular values of Σ x yᵀ, and the last one has the sign of the determinant.
+    """
     x = positions - positions.mean(axis=1, keepdims=True)
     count = x.shape[1]
     squares = (x**2).sum(axis=(1, 2))

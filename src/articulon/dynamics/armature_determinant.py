@@ -4,7 +4,7 @@ symbols.
 An armature changes only the block D = Sᵀ Iᴬ S + diag(a) of its own joint. Let D = L Lᵀ, let s be the columns of S L⁻ᵀ,
 and p = Iᴬ s. Then
 
-    Iᵃ = Iᴬ − Σ p pᵀ,    ψ = 1 − Σ s pᵀ,    G = Σ s sᵀ + ψ G⁺ ψᵀ,
+    Iᵃ = Iᴬ − Σ p pᵀ,    ψ = 1 − Σ s pᵀ,    G = Σ s sᵀ + ψ G⁺ ψᵀ.
 
 The slope along a speed of column s is −2 tr(G⁺ Iᵃ [s×]) as without armatures, because a is constant. The term from
 columns that stay with the joint frame, 2 tr(D⁻¹ Sᵀ Iᴬ (1 − G⁺ Iᵃ) dS), does not change either. Without armatures pᵀ s =

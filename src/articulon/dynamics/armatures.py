@@ -63,8 +63,8 @@ def armature_arrays(armature: np.ndarray, like: Any) -> JointDampings:
 
 
 def adding_armatures(model: Model, like: Any) -> OpenForest:
-    """Return how the trees of a model are solved without its loops: with armatures if the model has any. ``like`` are
-    the joint forces, as arrays or as lanes."""
+    """Return the functions and arrays that solve the trees of a model without its loops, with armatures if it has any.
+    ``like`` are the joint forces, as arrays or as lanes."""
     if model.armature is None:
         return BARE
     return OpenForest(solve_with_armatures, factor_rows_with_armatures, (armature_arrays(model.armature, like),))

@@ -4,7 +4,7 @@ A locked degree of freedom is not eliminated (``two_handle_block``): the free-mo
 remaining columns (Poursina 2012, 2.2). M is the mass matrix, J the Jacobian of the loops, and λ their multipliers. The
 solution of a right-hand side, or *column*, is the jumps x (nu,) of the speeds with
 
-    x = given at locked speeds,  J x = target,   (M x) = 0 at free speeds except for the loops' impulses Jᵀ λ,
+    x = given at locked speeds,  J x = target,   (M x) = 0 at free speeds except for the loops' impulses Jᵀ λ.
 
 These jumps leave the momentum of the coarser model unchanged. The solution also contains the impulses at the locked
 speeds that cause the jumps. For a unit jump of one locked speed, these impulses are a row of the Schur complement of M.
