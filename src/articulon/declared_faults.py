@@ -80,8 +80,8 @@ MOST_KNOWN = 60
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
-    """Clause that ends a message about an unknown word: the nearest known word, and all known words, or the first of
-    many."""
+    """Return the end of a message about an unknown word: the nearest known word, and all known words, or the first ones
+    if there are many."""
     close = difflib.get_close_matches(word[:100], known, n=1, cutoff=0.5)
     hint = f"; did you mean '{close[0]}'?" if close else ""
     if len(known) > MOST_KNOWN:

@@ -29,7 +29,7 @@ class Subject:
     """A case whose model has the initial state of the run."""
 
     case: Case
-    """Case as given."""
+    """The case as given."""
     model: Model
     """Model in its initial state, after energy minimisation and with thermal speeds if the case requests them."""
 

@@ -27,7 +27,7 @@ def quaternion_at(a, k):
 
 @jit
 def product(a, b):
-    """Hamilton product a b: first b, then a."""
+    """Hamilton product a b: the rotation b, followed by the rotation a."""
     return (
         a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
         a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],

@@ -78,7 +78,7 @@ def contact_scales(model: Model | Run, speed: float | None = None) -> ContactSca
     CaseError
         For a speed that is not positive.
     ArticulonError
-        For anything but a model or a run.
+        If the argument is neither a model nor a run.
     """
     return scales_of(model if isinstance(model, Model) else model_of(model), speed)
 

@@ -76,7 +76,7 @@ def polymer_analysis(
     skip
         Fraction of frames at the start to omit from means; the table over time includes all frames.
     unwrapped
-        Whether positions are known to be unwrapped. Positions from a run are.
+        Whether positions are known to be unwrapped, as positions from a run are.
 
     Returns
     -------

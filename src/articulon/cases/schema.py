@@ -89,7 +89,7 @@ class Stop(Section):
     body: BodyName
     """Body that is watched."""
     direction: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("dimensionless")]
-    """Direction of the motion, world frame; any length but zero."""
+    """Direction of the motion, world frame; a vector of any length except zero."""
     advance: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
     """Distance that the centre of mass of the body must advance along the direction from its start [length]."""
     label: str = "reached"
@@ -141,7 +141,7 @@ class RunSettings(Section):
     """Condition that ends the run before its full duration: ``body``, ``direction``, ``advance`` and ``label``."""
     atoms: str | None = None
     """Atoms to store in the trajectory, as an MDAnalysis selection: ``"protein"``, ``"name CA"``; ``"none"`` stores
-    bodies instead. By default all, if the model has atoms."""
+    bodies instead. By default all atoms, if the model has any."""
     atoms_every: Annotated[Whole, Field(ge=1)] = 1
     """Store atoms in every n-th frame."""
     gsd: Flag | None = None
@@ -296,7 +296,7 @@ class CaseFile(Section):
     optimise: Optimise | None = None
     """Parameters to optimise and their targets."""
     versions: dict[str, Any] = {}
-    """Versions of the software that wrote the file; not read."""
+    """Versions of the software that wrote the file. This section is not read."""
 
     @model_validator(mode="before")
     @classmethod

@@ -122,6 +122,6 @@ def chain_motion(
 
 
 def _displacement(x: np.ndarray) -> np.ndarray:
-    """Return the mean-square displacements of x (frames, ..., 3) over all time origins, summed over all axes but the
+    """Return the mean-square displacements of x (frames, ..., 3) over all time origins, summed over all axes except the
     first."""
     return over_columns(square_displacement, x - x[0])

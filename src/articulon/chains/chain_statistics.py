@@ -82,8 +82,8 @@ def chain_statistics(
     pairs
         Whether g(r) is computed, which takes longer than all other quantities.
     unwrapped
-        Whether positions are known to be unwrapped, which is true of positions from a run. If False, a bond longer than
-        half of the box is taken as a sign of wrapped positions.
+        Whether positions are known to be unwrapped, as positions from a run are. If False, a bond longer than half of
+        the box is taken as a sign of wrapped positions.
 
     Raises
     ------

@@ -98,8 +98,8 @@ def rouse_modes(
 
     A mode of a linear chain is X_p = √(2/N) Σ_i r_i cos(pπ (i − ½)/N). If the bonds are uncorrelated, ⟨X_p²⟩ = b²/(4
     sin²(pπ/2N)) exactly, for any distribution of bond lengths. The modes of a Rouse chain with the friction coefficient
-    ζ of a bead relax as exp(−t/τ_p) with τ_p
-    vectors. Chains of different lengths are averaged by mode number p.
+    ζ of a bead relax as exp(−t/τ_p) with τ_p = ζ b²/(12 kT sin²(pπ/2N)) (Verdier, J. Chem. Phys. 45, 2118, 1966). For a
+    ring, X_p² is the mean over its two vectors. Chains of different lengths are averaged by mode number p.
 
     Parameters
     ----------

@@ -161,7 +161,7 @@ def compare(
     CaseError
         For a variant or value that does not exist or cannot be run.
     DivergenceError
-        If a run diverges that is the reference of others.
+        If a run that is the reference of others diverges.
     ArticulonError
         If the folder contains other runs. Complete runs of the same cases are reused, and incomplete ones continue.
     KeyboardInterrupt
@@ -194,7 +194,7 @@ def compare(
                     rows[entry.name] = diverged_row(entry, error)
                     shown.message(f"{entry.name}: {why(error)}")
                     continue
-                # The comparison continues if a run fails that was not requested.
+                # If a run that was not requested fails, the comparison continues.
                 if not entry.optional:
                     raise
                 left_out[entry.name] = why(error)

@@ -110,7 +110,7 @@ def saving(
     wall_seconds
         Wall time of the run [s].
     physical_time
-        Physical time that it covered [time].
+        Physical time that the run covered [time].
     other
         Figures of the other run; None if there is none.
     reason

@@ -39,8 +39,8 @@ def normalised_autocorrelations(values: np.ndarray) -> np.ndarray:
 
 
 def inefficiency(normalised: np.ndarray) -> float:
-    """Statistical inefficiency g = 1 + 2 Σ (1 − t/n) C(t) of n values with the normalised autocorrelation C (n,): they
-    are worth n/g independent samples.
+    """Statistical inefficiency g = 1 + 2 Σ (1 − t/n) C(t) of n values with the normalised autocorrelation C (n,). The
+    values contain as much information as n/g independent samples.
 
     The sum ends where C first falls below zero (Chodera et al., J. Chem. Theory Comput. 3, 26, 2007).
     """

@@ -38,9 +38,9 @@ class Armatures(NamedTuple):
     """Armatures, and scratch for joints of several speeds."""
 
     diagonal: np.ndarray
-    """a, shape (nu,)."""
+    """Armatures a, shape (nu,)."""
     moved: np.ndarray
-    """g of each motion of a joint, linear then angular, shape (6, 6)."""
+    """Vector g of each motion of a joint (:func:`release_together`), linear then angular, shape (6, 6)."""
 
 
 def armatures_of(armature: np.ndarray) -> Armatures:

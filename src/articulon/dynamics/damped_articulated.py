@@ -41,7 +41,7 @@ class JointDampings(NamedTuple):
     """Implicit joint damping, and the quantities of damped joints that the inward pass stores for the outward pass."""
 
     diagonal: np.ndarray
-    """d, added to the diagonal of the mass matrix, shape (nu,)."""
+    """Damping d, which is added to the diagonal of the mass matrix, shape (nu,)."""
     record: np.ndarray
     """U/D (6) and (τ − s·p)/D of each speed, shape (nu, 7)."""
 

@@ -32,7 +32,8 @@ class DecisionState:
     seed
         Seed of the run.
     space
-        Function that returns the space of current motions for True, and of all motions of the model for False.
+        Function of a truth value. It returns the space of the current motions for True, and the space of all motions of
+        the model for False.
     changed
         Function that returns the time of the last change of each part [time], shape (parts,).
     """

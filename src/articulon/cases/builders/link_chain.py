@@ -29,7 +29,7 @@ class LinkChain(BaseBuilder):
     links: Annotated[Whole, Field(ge=1)]
     """Number of links."""
     joint: JointName = "spherical"
-    """Kind of joint between links; any but a free one."""
+    """Kind of joint between links; any kind except a free joint."""
     axis: Annotated[Vector | None, Dimension("dimensionless")] = None
     """Direction of a revolute or prismatic joint, in the joint frame; (0, 0, 1) by default."""
     base: Literal["free", "hung"] = "free"

@@ -26,7 +26,8 @@ def add_rod_chains(
     Parameters
     ----------
     builder
-        Receives sites and bodies named by molecule and bead from 1 on, such as ``"3:16"``.
+        Builder that receives the sites and bodies. Bodies are named by the numbers of molecule and bead, counted from
+        1, such as ``"3:16"``.
     skeleton
         Connectivity of the beads.
     places

@@ -71,8 +71,8 @@ class AssemblyScratch(NamedTuple):
     gathered: np.ndarray
     """Inertia of a link's children in the same block, as it acts on the link, shape (links, 21)."""
     push: np.ndarray
-    """Sum of the biases p of these children and of the link itself. After the correction it is the correction of the
-    link's acceleration, shape (columns, links, 6)."""
+    """Sum of the biases p of these children and of the link itself, shape (columns, links, 6). The outward correction
+    replaces it by the change of the link's acceleration."""
     gain: np.ndarray
     """U/D of every speed, shape (nu, 6)."""
     answer: np.ndarray
