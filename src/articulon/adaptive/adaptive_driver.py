@@ -1,5 +1,5 @@
 """The driver of adaptive runs. It locks and releases joints and modes at decisions, and takes coarse steps between the
-decisions."""
+decisions. The lockable joints and modes are called *parts* (``lockable.py``)."""
 
 import math
 

@@ -1,5 +1,5 @@
 """A coarse model that is ready to run. Its tables are made from those of the fine model, and both use the same compiled
-functions."""
+functions. The lockable joints and modes are called *parts* (``lockable.py``)."""
 
 import copy
 from typing import Any
@@ -30,7 +30,7 @@ class Coarse:
     evaluator, driver
         Evaluator and driver of the fine model.
     state
-        State of the fine model, at the coordinates at which the parts are locked.
+        State of the fine model. Its coordinates are those at which the parts are locked.
     locked
         Joints and modes that are locked, shape (parts,).
     made

@@ -1,4 +1,5 @@
-"""Locked joints and modes of a state, and the transitions that lock and release them."""
+"""Locked joints and modes of a state, and the transitions that lock and release them. The lockable joints and modes are
+called *parts* (``lockable.py``)."""
 
 from typing import Any
 

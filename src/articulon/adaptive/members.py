@@ -1,4 +1,5 @@
-"""Groups of joints and modes, prepared for the evaluation of their conditions."""
+"""Groups of joints and modes, prepared for the evaluation of their conditions. The lockable joints and modes are called
+*parts* (``lockable.py``)."""
 
 from dataclasses import dataclass
 

@@ -45,8 +45,8 @@ def advise(
 ) -> Advice:
     """Advise on how to run a case: which integrator and step to use, what the run costs, and how far to trust it.
 
-    The case is run for a short time from its initial state, with every option that is compatible with its features: by
-    an explicit integrator, with implicit friction, without inertia, with all forces scaled, and with joints that lock.
+    The case is run for a short time from its initial state, with every option that is compatible with its features. The
+    options are an explicit integrator, implicit friction, no inertia, scaling of all forces, and joints that lock.
     First steps follow from the time scales of the case (drag relaxation, vibrations, collisions, thermal rotation).
     They are then halved until the observed motion changes by less than the tolerance. Costs are measured on the first
     steps and frames, after the kernels are loaded, and extrapolated to the whole run. The effect of inertia, scaling or

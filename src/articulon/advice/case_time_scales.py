@@ -1,8 +1,9 @@
 """Time scales of a case: those that limit its steps, and those of the observed motion.
 
-Drag damps speeds in a time τ = m/β, springs and pair forces vibrate with a frequency ω, a collision lasts for t_c, and
-thermal motion rotates the smallest body by about one radian in √(I/kT). The steps of an explicit integrator must
-resolve the fastest of these processes. The advice decides which processes the steps of an option may leave unresolved.
+Drag damps speeds in a time τ = m/β. Springs and pair forces vibrate with a frequency ω. A collision lasts for a time
+t_c. Thermal motion rotates the smallest body by about one radian in a time √(I/kT). The steps of an explicit integrator
+must resolve the fastest of these processes. The advice decides which processes the steps of an option may leave
+unresolved.
 """
 
 from __future__ import annotations

@@ -55,8 +55,8 @@ class Pace(NamedTuple):
     """Failed checks of the case. Only checks of conserved quantities are considered, or all checks if the run reached
     its end and has no random forces."""
     balance: float
-    """Largest energy error |T − T₀ − ΣW| so far, including the energy of locked parts, divided by the largest kinetic
-    energy."""
+    """Largest energy error |T − T₀ − ΣW| so far, including the energy of locked joints and modes, divided by the
+    largest kinetic energy."""
     stopped: bool
     """Whether the stop condition ended the run at the time ``until``."""
     failure: str

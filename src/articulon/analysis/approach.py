@@ -2,8 +2,8 @@
 
 Normally all joints move, and the delay follows from the linear response along the path (``slow_motion.py``). For models
 with loops, flexible bodies, joints without drag or very many joints, all joints keep their initial coordinates. Each
-floating tree then moves as one rigid body: x' = G(x)/Σβ, where G is the net force on the tree without drag and noise,
-and Σβ is the sum of its drag coefficients.
+floating tree then moves as one rigid body: x' = G(x)/Σβ. G is the net force on the tree without drag and noise, and Σβ
+is the sum of its drag coefficients.
 
 Let τ be the relaxation time of the tree and λ = |dG/dt|/|G|. A run scaled by a2 is delayed by (τ/a2 − τ)/(1 + λτ/a2)
 because it starts from rest, and by ∫ (τ/a2 − τ) λ/(1 + λτ/a2) dt along the path. Every change of the force counts as a

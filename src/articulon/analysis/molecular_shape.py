@@ -31,7 +31,7 @@ class Fluctuations(NamedTuple):
 def rmsd(run: Run, reference: Reference | None = None, skip: float = 0.0) -> Series:
     """Return the root mean square deviation of the backbone from a reference over time [length], after superposition.
 
-    The backbone is N, CA, C and O of peptides and their caps, and P, O5', C5', C4', C3' and O3' of nucleotides; for
+    The backbone is N, CA, C and O of peptides and their caps, and P, O5', C5', C4', C3' and O3' of nucleotides. For
     molecules without a backbone, all heavy atoms are used. All atoms have equal weights.
 
     Parameters

@@ -328,8 +328,8 @@ def close_speeds(
 
 
 def _rate_sizes(model: Model, u: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """Return the reference scale for the rate of each row (rows,): the largest speed of the joints between the ends of
-    the loop and the ground, or the initial rate if it is larger.
+    """Return the reference scale for the rate of each row (rows,). It is the largest speed of the joints between the
+    ends of the loop and the ground, or the initial rate if this is larger.
 
     The rate itself is not a suitable scale. The motions of the two ends of a loop cancel in it and leave rounding
     errors. For the same reason, no scale is below a small fraction of the largest speed.

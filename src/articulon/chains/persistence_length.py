@@ -37,9 +37,9 @@ def persistence_length(positions: np.ndarray, chains: Chains, parts: tuple[Repli
 
     The exponential fit is that of the worm-like chain (Kratky and Porod, Rec. Trav. Chim. 68, 1106, 1949). The
     projection is Flory's (Statistical Mechanics of Chain Molecules, 1969, chapter IV), which assumes no form of C(n).
-    For a freely rotating chain of N bonds of length b with ⟨cos⟩ = c between neighbours, the two lengths are −b/ln c
-    and b (1 − c^N)/(1 − c), which agree for stiff chains. Rings and branched molecules are omitted: the bonds of a ring
-    sum to zero, so that C(n) is negative at large n.
+    For a freely rotating chain of N bonds of length b with the mean cosine c between neighbouring bonds, the two
+    lengths are −b/ln c and b (1 − c^N)/(1 − c). They agree for stiff chains. Rings and branched molecules are omitted:
+    the bonds of a ring sum to zero, so that C(n) is negative at large n.
     """
     bonds = int(chains.length[chains.kind == "linear"].max(initial=1)) - 1
     if bonds < 2:

@@ -51,8 +51,8 @@ class Comparison(Compared):
     def sentences(self) -> list[str]:
         """Return a summary in words.
 
-        It says whether a reference is scaled, how the scaled runs compare with their baselines, what adaptive
-        resolution saves and at which error, and at which steps a given energy spread is reached.
+        It says whether a reference is scaled, and how the scaled runs compare with their baselines. It also gives the
+        saving and the error of adaptive resolution, and the steps at which a given energy spread is reached.
         """
         return [
             *reference_sentences(self),

@@ -265,8 +265,8 @@ def _shared(group: Sequence[Entry]) -> list[Entry]:
 
 
 def held_windows(case: Case, interval: float) -> int:
-    """Return the number of windows into which an interval is divided to hold noise constant: the smallest power of two
-    for which the windows are not longer than those of the case alone."""
+    """Return the number of windows into which an interval is divided to hold noise constant. It is the smallest power
+    of two for which the windows are not longer than those of the case alone."""
     model = case.build_model()
     force = brownian_of(model)
     integrator: Any = case.integrator

@@ -1,7 +1,7 @@
 """The O(n) articulated-body algorithm (Featherstone 2008, table 7.1; Guy 2018, appendix A), in world axes.
 
-The equation of motion of every link is stored about the origin of the link: moment n = A α + H a + bias, for the
-angular acceleration α and the acceleration a of the origin. The inward pass eliminates each joint, and adds the
+The equation of motion of every link is stored about the origin of the link. The moment is n = A α + H a + bias, where α
+is the angular acceleration and a the acceleration of the origin. The inward pass eliminates each joint, and adds the
 remaining inertia and bias force of the link to its parent. The outward pass computes the accelerations. The caller
 passes the mass, first moment and inertia of the links. The friction-implicit integrator adds the drag to them.
 """

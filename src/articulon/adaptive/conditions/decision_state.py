@@ -1,4 +1,5 @@
-"""Quantities at a decision on which conditions depend."""
+"""Quantities at a decision on which conditions depend. The lockable joints and modes are called *parts*
+(``lockable.py``)."""
 
 from collections.abc import Callable
 

@@ -2,8 +2,8 @@
 
 The first column has the given forces, and gives the accelerations without loops. Each further column is the response to
 the unit force of one constraint row. The accelerations of all columns at the rows give J M⁻¹ Jᵀ, with the Jacobian J of
-the rows, and the multipliers follow from it (Mukherjee and Anderson 2007: the forces of a loop joint lie in the
-orthogonal complement of its motion).
+the rows, and the multipliers follow from it. The forces of a loop joint lie in the orthogonal complement of its motion
+(Mukherjee and Anderson 2007).
 """
 
 from collections.abc import Iterator

@@ -6,10 +6,10 @@ known, until both are known for every block. Each block then computes the accele
 are those of ``two_handle``.
 
 After this, the two sides of a join have slightly different accelerations at their common link. This *gap* is a rounding
-error of the size ε times the wrench that the tip carries, not ε times the acceleration, and the whole assembly beyond
-the join, with all its inertia, moves with this error. Therefore assembly and disassembly are repeated for the gaps
-alone, with the same matrices. This costs a fifth of the first pass and makes the accelerations as accurate as those of
-the articulated-body algorithm. Without this correction, their backward error is up to a hundred times larger (nearly
+error of the size ε times the wrench that the tip carries, not ε times the acceleration. The whole assembly beyond the
+join, with all its inertia, moves with this error. Therefore assembly and disassembly are repeated for the gaps alone,
+with the same matrices. This costs a fifth of the first pass and makes the accelerations as accurate as those of the
+articulated-body algorithm. Without this correction, their backward error is up to a hundred times larger (nearly
 straight chains of 300 links).
 
 Several right-hand sides, *columns*, are solved at once: joint forces and wrenches on the links. For columns with
