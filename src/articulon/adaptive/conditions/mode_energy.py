@@ -37,7 +37,7 @@ def mode_energies(decision: DecisionState, parts: np.ndarray) -> np.ndarray:
     present, whole = decision.space(True), decision.space(False)
     free = decision.rates()
     rates = present.solve(whole.momentum(free)) if state.resolution.locked.any() else free
-    # Force that holds the locked speeds, while the active ones accelerate at ``rates``.
+    # Force on the locked speeds that is not balanced by the accelerations ``rates`` of the active speeds.
     force = whole.momentum(free - rates)[speeds] if state.resolution.locked.any() else np.zeros(speeds.size)
     kinetic, moving = np.zeros(speeds.size), np.flatnonzero(~state.resolution.locked[speeds])
     if moving.size:
