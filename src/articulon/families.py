@@ -18,7 +18,7 @@ from articulon.errors import ModelError
 
 
 class Family(Choice):
-    """Declarations of which a key selects one.
+    """Declarations from which a key selects one.
 
     It is used in annotations as ``Annotated[Declaration, FAMILY]``.
 

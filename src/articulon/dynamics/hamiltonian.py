@@ -2,9 +2,9 @@
 
 Each coordinate q has a momentum p. Where q' = u is a speed, p = μ with μ = M u. Four Euler parameters e have
 p_e = 2 E(e)ᵀμ/|e|², with μ the momentum of the speeds ω, body frame, and e' = ½ E(e)ᵀω. Conversely μ = ½ E(e) p_e for
-any norm of e, and
+any norm of e. Then
 
-    H(q, p) = ½ μᵀ M(q)⁻¹ μ + V(q),    rotations taken from e/|e|,
+    H(q, p) = ½ μᵀ M(q)⁻¹ μ + V(q), with rotations from e/|e|,
 
 is a Hamiltonian on all of R²ⁿ, n = nq. It is invariant under (e, p_e) → (c e, p_e/c), so that |e| has no meaning and
 e·p_e is conserved: a scheme that is symplectic for (q, p) is symplectic for the bodies, without constraints (compare
@@ -82,7 +82,7 @@ def speed_momenta(forest, q, p, mu):
         for m in range(n):
             mu[j + m] = p[k + m]
         if joints.quaternion(kind) >= 0:
-            x = product(conjugate(quaternion_at(q, k + n)), quaternion_at(p, k + n))  # its vector part is E(e) p
+            x = product(conjugate(quaternion_at(q, k + n)), quaternion_at(p, k + n))  # the vector part of x is E(e) p
             store_at(mu, j + n, (0.5 * x[1], 0.5 * x[2], 0.5 * x[3]))
 
 

@@ -35,8 +35,8 @@ def joint_frame(parent, rotation, quaternion, i):
 
 @jit
 def frames(kind, parent, rotation, quaternion, R, i):
-    """Rotation matrices of link i's joint frame and of the link; the link's stands for both unless the joint needs its
-    frame."""
+    """Rotation matrices of link i's joint frame and of the link; unless the joint needs its frame, the first one is
+    also that of the link."""
     body = load_matrix(R, i)
     if joints.framed(kind):
         return matrix(joint_frame(parent, rotation, quaternion, i)), body

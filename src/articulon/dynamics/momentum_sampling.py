@@ -1,10 +1,10 @@
 """Speeds drawn from N(0, kT M⁻¹), in O(n), by the articulated recursion.
 
 Let Iᴬ be the articulated inertia of a link, Sᵢ the columns of its joint, Uᵢ = Iᴬᵢ Sᵢ and Dᵢ = Sᵢᵀ Uᵢ (Featherstone
-2008, 7.2). Eliminating u from the leaves inward writes twice the kinetic energy as a sum of squares, Σ zᵢᵀ Dᵢ zᵢ with
-zᵢ = uᵢ + Dᵢ⁻¹ Uᵢᵀ V, V the velocity of the parent carried to the link's origin. So the zᵢ are independent, of
+2008, 7.2). Elimination of u from the leaves inward gives twice the kinetic energy as a sum of squares, Σ zᵢᵀ Dᵢ zᵢ.
+Here zᵢ = uᵢ + Dᵢ⁻¹ Uᵢᵀ V, with V the twist of the parent about the link's origin. So the zᵢ are independent, with
 covariance kT Dᵢ⁻¹, and the outward pass finds the speeds from them. Both passes are those of forward dynamics. In the
-inward pass each joint has a force of covariance kT Dᵢ, of which nothing is passed on to the parent.
+inward pass each joint has a random force of covariance kT Dᵢ. This force is not passed on to the parent.
 """
 
 import math
@@ -104,8 +104,8 @@ def find_random_speeds(forest, kT, ws, draw):
 
 @by_forest
 def push_randomly(forest, moment, inertia, root, ws, draw, start, end):
-    """Inward pass over the links from ``start`` to ``end``: a random force at each joint, of which nothing is passed
-    on. The standard deviation of its numbers is ``root``, √(kT)."""
+    """Inward pass over the links from ``start`` to ``end``: applies a random force at each joint, which is not passed
+    on. ``root`` is √(kT), the standard deviation of its numbers."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     slot, first, torque, D = forest.slot, forest.first, draw.torque, draw.D
     gathered = ws.gathered
@@ -131,7 +131,7 @@ def push_randomly(forest, moment, inertia, root, ws, draw, start, end):
         store6(ws.record, i, 6, left[6:])
         if p >= 0:
             s = slot[p]
-            if not first[i]:  # siblings have been here
+            if not first[i]:  # a sibling has already stored its inertia
                 A, H, M, _, _ = gather(gathered, s, A, H, M, ZERO, ZERO)
             store_inertia(gathered, s, A, H, M)
             for k in range(21, 27):

@@ -40,7 +40,7 @@ DRIFTS = get_args(FrictionImplicit.model_fields["drift"].annotation)
 PLAN = 4096
 """Maximum number of steps taken at once."""
 PATIENCE = 0.3
-"""Target wall time of the steps taken at once [s]. Only after it can Ctrl-C interrupt them."""
+"""Target wall time of the steps taken at once [s]. Ctrl-C interrupts a run between such groups of steps."""
 _SAME = 1e-9
 """Relative difference of two times that counts as a rounding error."""
 

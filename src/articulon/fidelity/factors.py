@@ -39,7 +39,7 @@ def drift(observables: Mapping[str, np.ndarray], bounds: Bounds = MOTION) -> dic
 
 def speed_ratios(observables: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the ratio of the scaled to the true drift velocity at the frames, for each driving channel. It is the
-    factor of the channel over the factor of the drag."""
+    factor of the channel, divided by the factor of the drag."""
     damping = observables.get("factor_damping")
     if damping is None:
         return {}

@@ -120,7 +120,7 @@ class ResidualObserver:
         self.seconds = 0.0
 
     def observe(self) -> dict[str, float]:
-        """Observables: the three, and the share of each channel in the forces on the slowest tree."""
+        """The three observables, and the share of each channel in the forces on the slowest tree."""
         if not self.looks:
             return {}
         began = time.perf_counter()

@@ -42,8 +42,8 @@ LEAST_IN_WINDOW = 3
 COMPLETE = 400
 """Maximum number of variables for the complete equations, because the Jacobian of the implicit rule is dense."""
 LEAST_EVALUATIONS, LEAST_WORK = 8_000, 400_000
-"""Number of evaluations, and of evaluations times bodies and sites, that a verdict may always use. They take about a
-second."""
+"""Number of evaluations that a verdict may always use, and the same limit for evaluations times bodies and sites. They
+take about a second."""
 MOVED = 1e-6
 """Displacement for finite differences of speeds, relative to the range of the motion."""
 FIRST_ORDER = 0.5

@@ -6,7 +6,7 @@ import numpy as np
 
 
 class ChannelForces(NamedTuple):
-    """Forces by channel at the latest evaluation, and scratch; no part of the state."""
+    """Forces by channel at the latest evaluation, and scratch; they are not part of the state."""
 
     wrench: np.ndarray
     """Force and moment about the link's origin, world frame, shape (8, links, 6)."""

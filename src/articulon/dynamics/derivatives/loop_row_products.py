@@ -1,13 +1,13 @@
 """Products of the derivatives of loop rows with vectors, row by row and without a matrix.
 
 A row compares a point or a direction of link b with a direction n = R_a f of link a (``loops/conditions.py``). Let d
-lead from the origin of a to that of b, let arm lead to b's point, and let lever = d + arm. The rate of the row at
-velocities w, v is
+lead from the origin of a to that of b, let arm lead from there to b's point, and let lever = d + arm. The rate of the
+row at velocities w, v is
 
     J u = n·(x_b − x_a),   x_b = v_b + w_b × arm,   x_a = v_a + w_a × lever      of a point,
     J u = (m × n)·Δ,       Δ = w_b − w_a                                         of a direction m,
 
-and in spatial accelerations α, a of the links its second derivative is
+and with the spatial accelerations α, a of the links its second derivative is
 
     φ'' = n·(a_b + α_b × arm − a_a − α_a × lever + w_b × x_b + w_a × x_a − 2 w_a × x_b),
     φ'' = (m × n)·(α_b − α_a) + Δ·((w_b × m) × n + m × (w_a × n)).
@@ -52,7 +52,7 @@ def row_numbers(loops: Loops) -> RowNumbers:
 
 @jit
 def turned_back(ws, i, v):
-    """A direction of the world in the axes of link i, or of the ground."""
+    """A direction given in world axes, in the axes of link i or of the ground."""
     if i < 0:
         return v
     return apply_t(load_matrix(ws.rotation, i), v)
@@ -68,7 +68,7 @@ def motion_of(motion, i):
 
 @jit
 def acceleration_of(acceleration, gravity, i):
-    """Spatial acceleration of link i, angular part first; for the ground, minus gravity."""
+    """Spatial acceleration of link i, angular part first; for the ground, the negative of gravity."""
     if i < 0:
         return ZERO, scale(-1.0, load_at(gravity, 0))
     return load_motion(acceleration, i, 0)
@@ -84,7 +84,7 @@ def add_wrench(i, f, n, wrench):
 
 @jit
 def weigh_vectors(loops, ws, r, by_n, by_arm, by_lever, by_place, gradient):
-    """Converts derivatives with respect to n, to the arm or m, and to the lever: adds them to those with respect to
+    """Adds derivatives with respect to n, to the arm or m, and to the lever to the derivatives with respect to
     displacements of the links (links, 6) and to the row's numbers."""
     a, b = loops.link_a[r], loops.link_b[r]
     n, arm, _ = row_vectors(loops, ws, r)

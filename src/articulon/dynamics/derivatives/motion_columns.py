@@ -2,15 +2,15 @@
 
 Motions are spatial: the angular velocity and the velocity of the point at the link's origin, and their rates. A joint
 is displaced in the tangent space of its coordinates: the k-th part of the change is the displacement that its k-th
-speed makes in unit time, a twist s about the link's origin. All that the joint carries is displaced with it, a motion X
-by s × X. The rest of the change is the same for every carried link (compare Singh, Russell and Wensing, IEEE Robot.
-Autom. Lett. 7, 1783, 2022, where all columns are fixed in the body):
+speed makes in unit time, a twist s about the link's origin. Everything that the joint carries is displaced too, and its
+motions X change by s × X. The rest of the change is the same for every carried link (compare Singh, Russell and
+Wensing, IEEE Robot. Autom. Lett. 7, 1783, 2022, where all columns are fixed in the body):
 
     δv = s × v + ψ',   δa = s × a + ψ'' − v × ψ',   ψ' = p × s,   ψ'' = b × s + p × ψ'
 
-where p and b are the velocity and the acceleration of the joint's *inner frame*: those of the parent plus those of the
-columns that are fixed in the joint frame. With c the velocity of the frame in which a column is fixed, s' = c × s, and
-a speed changes v by s and a by ψ' + s' − v × s.
+where p and b are the velocity and the acceleration of the joint's *inner frame*: the sum of the parent's and those of
+the columns that are fixed in the joint frame. With c the velocity of the frame in which a column is fixed, s' = c × s,
+and a speed changes v by s and a by ψ' + s' − v × s.
 """
 
 from articulon.algebra.vectors import ZERO, add, cross, load, load_from, scale, store_from
@@ -47,7 +47,7 @@ def load_motion(a, i, k):
 @jit
 def add_columns(kind, u, udot, columns, j, fixed, vw, vv, aw, av, cw, cv):
     """Adds to a velocity and an acceleration the columns of a joint that are fixed in its body (``fixed`` 1) or in the
-    joint frame (0) and move with that frame at the velocity c. The rates s' of the columns are stored."""
+    joint frame (0) and move with that frame at the velocity c. It also stores the rates s' of the columns."""
     for k in range(joints.degrees_of_freedom(kind)):
         if joints.fixed_in_body(kind, k) == fixed:
             sw, sv = load_motion(columns, j + k, SHIFT)

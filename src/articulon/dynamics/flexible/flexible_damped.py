@@ -1,4 +1,5 @@
-"""Forests with flexible bodies and implicit damping of joints: modes are eliminated as usual, joints as damped ones."""
+"""Forests with flexible bodies and implicit damping of joints: modes are eliminated as without damping, joints with
+it."""
 
 from articulon.algebra.vectors import load_from
 from articulon.dynamics.by_forest import for_flexible

@@ -132,6 +132,6 @@ def mass_matrix(forest, q, u, udot, wrench, gravity, ws, force, result):
         udot[k] = 1.0
         inverse_at(forest, udot, wrench, gravity, ws, force, result[k])
         udot[k] = 0.0
-    for k in range(u.size):  # symmetric to rounding so far; made exactly symmetric
+    for k in range(u.size):  # M is symmetric only to rounding until here
         for j in range(k):
             result[j, k] = result[k, j] = 0.5 * (result[j, k] + result[k, j])

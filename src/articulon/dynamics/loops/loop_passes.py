@@ -1,7 +1,7 @@
 """The passes of the articulated-body algorithm with loops, and those that project a state onto the loops.
 
-The recursion over the tree and the factorisation of the rows are programs that these passes run. Each is compiled once,
-whoever runs it.
+The recursion over the tree and the factorisation of the rows are programs that these passes run. Each of these programs
+is compiled once for all callers.
 """
 
 import math
@@ -49,7 +49,7 @@ class OpenForest(NamedTuple):
     factor: Any
     """The pass that factors J M⁻¹ Jᵀ."""
     arrays: tuple[Any, ...]
-    """Further arrays that both read: what is added to the mass matrix."""
+    """Further arrays that both passes read: the terms added to the mass matrix."""
 
 
 BARE = OpenForest(solve_and_keep, factor_rows, ())
@@ -72,8 +72,8 @@ def begin_rows(loops, ws, arrays):
 
 @pass_of
 def solve_rows(loops, tau, wrench, gravity, factor, ws, arrays, udot, tree):
-    """Adds the effect of the loops to accelerations of the open forest, whose rows have been factored and begun.
-    ``tree`` recomputes the accelerations with the forces of the loops."""
+    """Adds the effect of the loops to accelerations of the open forest, after :func:`begin_rows` and the factorisation
+    of the rows. ``tree`` recomputes the accelerations with the forces of the loops."""
     g = scaled(gravity, factor)
     ground = (-g[0], -g[1], -g[2])
     copy_into(arrays.tau, tau)
@@ -146,7 +146,8 @@ def responding(forest: Forest, ws: Workspace, arrays: LoopScratch, adding: OpenF
 
 @jit
 def respond(loops, arrays, responding):
-    """Writes M⁻¹ Jᵀ λ to ``response``, for the λ that removes the residual. Links are placed and J is factorised."""
+    """Writes M⁻¹ Jᵀ λ to ``response``, for the λ that removes the residual. The links must have been placed and J M⁻¹
+    Jᵀ factorised."""
     for k in range(arrays.tau.size):
         arrays.tau[k] = 0.0
     flat = arrays.total.reshape(-1)
@@ -160,7 +161,8 @@ def respond(loops, arrays, responding):
 def project(loops, motions, functions, time, q, u, ws, arrays, placing, moving, factoring, responding, correcting):
     """Projects q, then u, onto the loops by the smallest step in the metric of the mass matrix.
 
-    The errors before, max |φ| and max |φ'|, are left in ``drift``, and the remaining error in ``left``.
+    The errors before the projection, max |φ| and max |φ'|, are written to ``drift``, and the remaining error to
+    ``left``.
     """
     evaluate_motions(motions, functions, time[0], arrays.motion)
     before = math.inf
@@ -199,8 +201,8 @@ def closing_loops(
     noting: tuple[Bound, ...] = (),
     adding: OpenForest = BARE,
 ) -> Bound:
-    """The pass that projects q and u onto loops and driven joints; their errors before are left in the scratch. The
-    passes ``noting`` run before every move of the coordinates."""
+    """The pass that projects q and u onto loops and driven joints; the errors before the projection are written to the
+    scratch. The passes ``noting`` run before every move of the coordinates."""
     return project.bind(
         *constraints,
         q,

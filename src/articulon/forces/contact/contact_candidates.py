@@ -1,7 +1,8 @@
 """Pairs of spheres within reach: the candidates for contacts.
 
-The neighbour list (``forces/sites/neighbours.py``), here with each pair once, has a single reach, that of the two
-largest spheres. Candidates are those of its pairs that are within reach of their own radii and the skin.
+The neighbour list (``forces/sites/neighbours.py``), here with each pair once, has a single reach, which is that of the
+two largest spheres. A pair of the list is a candidate if its distance is at most the sum of its own two radii and the
+skin.
 """
 
 from typing import Any
@@ -93,7 +94,7 @@ def return_block(particles, candidates, kept, first, last):
     place, order, n = particles.place, particles.order, particles.order.size
     start, root = candidates.start, candidates.root
     for k in range(first, last):
-        if kept.other[k] >= n:  # of a wall
+        if kept.other[k] >= n:  # contact with a wall
             continue
         i, j = np.int64(place[kept.first[k]]), np.int64(place[kept.other[k]])
         p, q = min(i, j), max(i, j)

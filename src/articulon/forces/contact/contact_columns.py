@@ -111,8 +111,8 @@ class ResistanceColumns(Columns):
 
 
 class PastColumns(Columns):
-    """Columns of ``Kept.past``, what a list keeps of a contact between spheres, one cache line: those of ``MEMORY``,
-    then the following. Two are unused."""
+    """Columns of ``Kept.past``, the history that a list keeps of a contact between spheres, one cache line. The columns
+    of ``MEMORY`` come first, then the following. Two are unused."""
 
     since: int = 4
     """Time at which the contact began [time]."""
@@ -122,21 +122,21 @@ class PastColumns(Columns):
 
 
 class KeptColumns(Columns):
-    """Columns of a contact in a state, ``State.contacts.memory``, and in ``Kept.column``: those of ``RECORD``, then the
-    following."""
+    """Columns of a contact in a state, ``State.contacts.memory``, and in ``Kept.column``: the columns of ``RECORD``,
+    then the following."""
 
     since: int = 16
     """Time at which the contact began [time]."""
     standing: int = 17
     """Whether it sticks or slides, as in ``Candidates.touches``."""
     resistance: int = 18
-    """First column of those of ``RESISTANCE`` (7)."""
+    """First of the columns of ``RESISTANCE`` (7)."""
     width: int = 25
 
 
 class CountsPlaces(Columns):
-    """Entries of ``Candidates.counts``, ``WallSlots.counts`` and ``Kept.counts``; the first has only two of them, the
-    last only one."""
+    """Entries of ``Candidates.counts`` (only the first two), of ``WallSlots.counts`` and of ``Kept.counts`` (only the
+    first)."""
 
     listed: int = 0
     """Number of candidates, slots or contacts."""
@@ -174,7 +174,7 @@ class SeenColumns(Columns):
     viscous_to_come: int = 12
     """Power of damping in the next half kick, as far as it is known [energy/time]."""
     friction_to_come: int = 13
-    """Power in the next half kick booked as friction, as far as it is known [energy/time]."""
+    """Power in the next half kick that is booked as friction, as far as it is known [energy/time]."""
     width: int = 14
 
 

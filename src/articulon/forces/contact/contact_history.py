@@ -40,7 +40,7 @@ def copy_memory(source, row, target, into, turned):
 @jit
 def copy_resistance(source, row, first, target, into, start, turned):
     """Copy the rolling and twisting resistance from column ``first`` on to column ``start`` on. Swapping the two bodies
-    reverses the normal and their relative angular velocity, so that only the couple changes sign."""
+    reverses the normal and their relative angular velocity, so only the couple changes sign."""
     s = -1.0 if turned else 1.0
     for a in range(RESISTANCE.width):
         target[into, start + a] = (s if a < RESISTANCE.couple + 3 else 1.0) * source[row, first + a]
@@ -81,7 +81,8 @@ def store_past(candidates, slot, kept, k, turned):
 
 @jit
 def load_past(kept, k, turned, candidates, slot):
-    """Restore the kept history of a contact to its slot; records are written before they are read."""
+    """Restore the kept history of a contact to its slot; the record needs no copy, because it is written before it is
+    read."""
     past = kept.past
     copy_memory(past, k, candidates.memory, slot, turned)
     candidates.since[slot], candidates.touches[slot] = past[k, PAST.since], np.int8(past[k, PAST.standing])
@@ -226,8 +227,8 @@ def give_block(first, other, column, order, sites, walls, pairs, memory, begin, 
 
 
 def give_pairs(kept, order, sites, walls, pairs, memory):
-    """Store contacts in a state in that order: sites, or ``walls`` and the feature of a wall, and the contact
-    history."""
+    """Store contacts in a state in the order of ``order_pairs``: sites, or ``walls`` and the feature of a wall, and the
+    contact history."""
     first, other, column = kept.first, kept.other, kept.column
     for b in prange((order.size + PLACES - 1) // PLACES):
         begin = PLACES * np.int64(b)

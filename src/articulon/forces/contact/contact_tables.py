@@ -34,9 +34,9 @@ LEFT, PASSED, OVERRUN = 1, 2, 3
 """Fault codes: a sphere has left the box, has gone through a mesh, or overlaps more triangles than the capacity."""
 NORMAL_WORK, SPRING_WORK, VISCOUS_WORK, FRICTION_WORK, WALL_WORK = range(5)
 WORKS = 5
-"""Ledger lines: elastic normal forces, tangential springs, viscous forces, friction and rolling resistance, each by the
-relative velocity of the two surfaces; and the work of moving walls. For pairs of spheres, springs, viscous forces and
-friction are summed contact by contact (``batches.book``), and the remainder of the total work belongs to elastic
+"""Ledger lines: elastic normal forces, tangential springs, viscous forces, friction and rolling resistance, each from
+the relative velocity of the two surfaces; and the work of moving walls. For pairs of spheres, springs, viscous forces
+and friction are summed contact by contact (``batches.book``), and the remainder of the total work belongs to elastic
 forces."""
 
 
@@ -73,7 +73,7 @@ class Candidates(NamedTuple):
     """Row of ``Spheres.load`` for the load on the other sphere: that sphere's own if it is in the same strip and near
     in the order, otherwise a separate row of this slot, shape (capacity,)."""
     across: np.ndarray
-    """First of the separate rows for each place of the other sphere, shape (spheres + 1,)."""
+    """First of the separate rows whose other sphere is at each place, shape (spheres + 1,)."""
     source: np.ndarray
     """Slot of each separate row, shape (capacity,)."""
     strip: np.ndarray
@@ -134,7 +134,7 @@ class WallSlots(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """Contacts by pair: what outlives a list, and what a state stores."""
+    """Contacts by pair, as kept when a list is rebuilt and as stored in a state."""
 
     start: np.ndarray
     """First of the contacts in the row of each sphere, those with walls last; shape (spheres,)."""
@@ -192,8 +192,8 @@ RING = 4096
 """Rows of a ring, a power of two: those of a block of places and of the neighbours behind it. They fit the second-level
 cache."""
 LAYERS = 6
-"""Number of spheres in a cube that makes a strip: most contacts are then within one strip, and many threads have
-work."""
+"""Number of layers of spheres in a strip, if all spheres fill a cube. Then most contacts are within one strip, and
+there are enough strips for many threads."""
 
 
 def blocks_of(spheres: int) -> int:
@@ -202,9 +202,9 @@ def blocks_of(spheres: int) -> int:
 
 
 def strips_of(spheres: int) -> np.ndarray:
-    """Return the first block of each strip. Sums are taken strip by strip, whatever the number of threads."""
+    """Return the first block of each strip. Sums are taken strip by strip for any number of threads."""
     blocks, wanted = blocks_of(spheres), spheres ** (1.0 / 3.0) / LAYERS
-    # Numbers that most thread counts divide.
+    # Numbers that can be divided by most numbers of threads.
     strips = max(k for k in (1, 2, 4, 6, *(m << e for e in range(40) for m in (8, 12))) if k <= max(wanted, 1.0))
     return np.arange(strips + 1) * blocks // strips
 
@@ -298,7 +298,7 @@ def empty_system(
     resists: bool = False,
 ) -> ContactSystem:
     """Allocate all arrays for given numbers of spheres, images, places in a row of the neighbour list, candidates,
-    spheres near walls, contacts, and candidates far apart in the order."""
+    spheres near walls, contacts, and candidates whose spheres are far apart in the order."""
     return ContactSystem(
         Cell(np.eye(3), np.eye(3), np.zeros(3), np.zeros(3, dtype=np.int64)),
         empty_particles(spheres, images, BEYOND),

@@ -1,7 +1,7 @@
 """Lists of walls near each sphere, rebuilt with the spheres' neighbour list or when a wall has moved too far.
 
-The lists only decide which pairs are examined. Contacts are in the order of their features, so that results do not
-depend on when a list was built, to the last bit, and the lists are no part of the state.
+The lists only decide which pairs are examined. Contacts are in the order of their features, so results do not depend in
+any bit on when a list was built, and the lists are not part of the state.
 """
 
 import math
@@ -54,7 +54,7 @@ def image(cell, d, k):
 @jit
 def repeats(walls, cell, w, k):
     """Whether the k-th image of a wall differs from the wall itself: planes and the insides of cylinders extend along
-    all periodic directions, and so may a bar."""
+    all periodic directions, and a bar may do so too."""
     found = True
     for a in range(3):
         step = k % 3 if a == 0 else k // 3 % 3 if a == 1 else k // 9
@@ -105,8 +105,8 @@ def list_group(walls, lists, w, x, shift, reach, group, entry, writes):
 
 @jit
 def list_place(walls, lists, cell, particles, spheres, skin, p, group, entry, writes):
-    """List the walls near the sphere at a place, at the position where the spheres were listed. Return an upper bound
-    of the wall places that it may touch, and the numbers of groups and triangles."""
+    """List the walls near the sphere at a place, at the sphere's position in the last list. Return an upper bound of
+    the wall places that it may touch, and the numbers of groups and triangles."""
     s = particles.order[p]
     slots, groups, entries = 0, 0, 0
     if spheres.inverse_mass[s] > 0.0:
@@ -132,7 +132,8 @@ def list_place(walls, lists, cell, particles, spheres, skin, p, group, entry, wr
 
 @jit
 def count_block(walls, lists, cell, particles, spheres, slots, skin, first, last):
-    """Count what is near the spheres at some places; each count is stored at the end of its place."""
+    """Count the walls, images and triangles near the spheres at some places; each count is stored at the end of its
+    place."""
     for p in range(first, last):
         slots.start[p + 1], lists.group_start[p + 1], lists.entry_first[p + 1] = list_place(
             walls, lists, cell, particles, spheres, skin, p, 0, 0, False
@@ -224,8 +225,8 @@ def remember_poses(system):
 
 
 def find_outside(cell, particles, lists):
-    """Find a sphere outside the box in each block. Numba's parallel loops accept no tuples of tuples, and lose what
-    they write to an array that is not named before the loop."""
+    """Find a sphere outside the box in each block. Numba's parallel loops accept no tuples of tuples, and lose values
+    that they write to an array that is not named before the loop."""
     n, outside = particles.order.size, lists.outside
     for b in prange(outside.size):
         first = PLACES * np.int64(b)
@@ -233,7 +234,7 @@ def find_outside(cell, particles, lists):
 
 
 def count_walls(walls, lists, cell, particles, spheres, slots, skin):
-    """Count what is near all spheres."""
+    """Count the walls, images and triangles near all spheres."""
     n = particles.order.size
     for b in prange(lists.outside.size):
         first = PLACES * np.int64(b)

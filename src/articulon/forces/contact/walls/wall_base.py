@@ -103,7 +103,7 @@ class Wall(Declaration):
 
 class MovingWall(Wall):
     """Base of walls with a prescribed motion, which contacts do not influence: the reference point is at p(t) = p + v t
-    + A sin(2π f t), and since t = 0 the wall has rotated about it by ω t."""
+    + A sin(2π f t), and the wall is rotated about it by ω t."""
 
     velocity: Annotated[Three, Dimension("velocity")] = STILL
     """v, world frame [length/time]."""
