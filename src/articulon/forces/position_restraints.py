@@ -55,7 +55,7 @@ class PositionRestraint(Force):
     name: str | None = None
     """Name of the restraint, to distinguish several."""
     bodies: tuple[BodyName, ...] = ()
-    """Restrained bodies; a name ending in ``*`` stands for all that begin so."""
+    """Restrained bodies; a name ending in ``*`` means all bodies whose names begin so."""
     point: Literal["centre"] | Annotated[Point, Dimension("length")] = "centre"
     """Restrained point of each body: its centre of mass, or a point of its frame [length]."""
     sites: tuple[Whole, ...] = ()
@@ -84,7 +84,7 @@ class PositionRestraint(Force):
     def points(self, model: Model, where: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Link, position in its frame, and initial position in the world of every point, (n,), (n, 3) and (n, 3)."""
         bodies = selected(model, self.bodies, f"{where}.bodies")
-        with preparing_at_once():  # targets must be known before other kernels are requested
+        with preparing_at_once():  # the targets are needed before other kernels are requested
             positions, rotations = body_poses(model, model.q0)
         found = []
         for k in bodies.tolist():
@@ -208,8 +208,8 @@ def restraint_wrenches(table, ws, wrench):
 
 @pass_of
 def restraint_adjoint(table, gradient, ws, motion, by_place, by_velocity):
-    """Add the derivatives of −Σ k (x − x₀) V, with V the virtual velocities of the points, by displacements of links
-    (links, 6), and by the table."""
+    """Add the derivatives of −Σ k (x − x₀) V, with V the virtual velocities of the points, with respect to
+    displacements of links (links, 6) and to the numbers of the table."""
     for r in range(table.link.size):
         i = table.link[r]
         arm = arm_of(i, load(table.local, r), ws)

@@ -32,7 +32,7 @@ class HardCores(NamedTuple):
     restitution: float
     """Coefficient of restitution e."""
     resting_speed: float
-    """Approach speed below which they come to rest, −1 for never [length/time]."""
+    """Approach speed below which cores come to rest against each other, −1 for never [length/time]."""
 
 
 NO_CORES = HardCores(np.zeros((0, 2), dtype=np.int64), np.zeros(0), 0.0, -1.0)
@@ -79,7 +79,7 @@ def gather_cores(model: Model, laws: Iterable[tuple[int, int, Law]], force: Any,
     found: dict[tuple[int, int], float] = {}
     known: dict[Law, float | None] = {}
     for i, j, law in laws:
-        # With parameters by kind σ is declared and does not depend on the charges.
+        # If the parameters are given by kind, σ is declared and does not depend on the charges.
         own = law if force.table else (law[0], law[1], 0.0)
         if own[0] <= 0.0:
             continue

@@ -15,7 +15,7 @@ class MemoryPlaces(Columns):
     """Entries of the flat array."""
 
     settled: int = 0
-    """1 if the contacts have been resolved since the latest step; 0 requests it again."""
+    """1 if the contacts have been resolved since the latest step; 0 requests that they are resolved again."""
     impacts: int = 1
     """Number of impacts since the start."""
     rests: int = 2
@@ -23,7 +23,7 @@ class MemoryPlaces(Columns):
     lifted: int = 3
     """Number of resting contacts that have come apart."""
     hasty: int = 4
-    """Number of successive steps that were each cut to a small fraction of the longest."""
+    """Number of successive steps that were each shortened to a small fraction of the longest."""
     latest: int = 5
     """Time of the latest impact [time]."""
     largest: int = 6
@@ -37,15 +37,15 @@ class MemoryPlaces(Columns):
     longest: int = 11
     """Longest step so far [time]."""
     level: int = 12
-    """For steps of fixed length: how many times the latest one was halved."""
+    """For steps of fixed length: how many times the latest step was halved."""
     reduced: int = 13
     """Number of contacts of simultaneous impacts that had less than their restitution."""
     reduced_of: int = 14
-    """The latest of these (2)."""
+    """The latest of these contacts (2)."""
     resting: int = 16
     """Number of resting contacts, followed by their data."""
     contacts: int = 17
-    """Start of these data."""
+    """Start of the data of the resting contacts."""
 
 
 MEMORY = MemoryPlaces()

@@ -60,9 +60,9 @@ class Impacts(Declaration):
     - ``poisson``: the normal impulse of restitution is e times that of compression;
     - ``energetic``: the work that the normal impulse returns is e² times the work that it absorbed (Stronge 1990).
 
-    Without friction all three agree for a single impact. None ever adds energy: with friction, where Newton's or
-    Poisson's law would, the impulse is that of the largest restitution that does not (T. R. Kane and D. A. Levinson,
-    Dynamics, 1985, show how Newton's law alone adds energy).
+    Without friction all three agree for a single impact. None of them adds energy: if Newton's or Poisson's law with
+    friction would do so, the restitution is reduced to the largest value that does not add energy (T. R. Kane and D. A.
+    Levinson, Dynamics, 1985, show how Newton's law alone adds energy).
     """
 
     is_force: ClassVar[bool] = True
@@ -72,11 +72,11 @@ class Impacts(Declaration):
     friction: _Friction = 0.0
     """Coefficient of Coulomb friction μ."""
     law: Literal["newton", "poisson", "energetic"] = "newton"
-    """Quantity of which e is a ratio: velocities, impulses, or the square root of works."""
+    """Quantity whose ratio is e: velocities, impulses, or the square root of works."""
     simultaneous: Literal["sequential", "complementarity"] = "sequential"
     """Treatment of several impacts at one instant: ``sequential``, the fastest approach first, until no contact
-    approaches; or ``complementarity``, all by one linear complementarity problem, in which contacts that jam bounce
-    without restitution where Newton's law has no solution."""
+    approaches; or ``complementarity``, all by one linear complementarity problem, in which jammed contacts have no
+    restitution if Newton's law has no solution."""
     pairs: tuple[ImpactPair, ...] = ()
     """Properties of pairs of kinds that replace the general ones."""
     walls: tuple[AnyWall, ...] = ()
@@ -100,8 +100,8 @@ class Impacts(Declaration):
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for kinds that nothing has, numbers out of bounds, walls that move, and a model in which
-        nothing can hit anything."""
+        """Raises ModelError for kinds that no sphere or wall has, numbers out of bounds, walls that move, and a model
+        in which no impact is possible."""
         if sum(isinstance(force, Impacts) for force in model.forces) > 1:
             raise ModelError(f"{where}: impacts are declared twice; one declaration holds every pair")
         if any(getattr(force, "kind", None) == "contact" for force in model.forces):
@@ -130,8 +130,8 @@ class Impacts(Declaration):
         return self.model_copy(update={"walls": tuple(walls)})
 
     def table(self, model: Model, where: str = "impacts") -> PairTable:
-        """Return restitution and friction by kinds; raises ModelError for kinds that nothing has, pairs that are given
-        twice and numbers out of bounds."""
+        """Return restitution and friction by kinds; raises ModelError for kinds that no sphere or wall has, pairs that
+        are given twice and numbers out of bounds."""
         sites = model.sites
         kinds = [sites.kinds[k] for k in np.unique(sites.kind[sites.radius > 0.0]).tolist()]
         names = tuple(dict.fromkeys([*kinds, *(wall.kind for wall in self.walls)]))
