@@ -1,5 +1,5 @@
-"""Errors, classified by what the user has to look at: the case, the model, the transition, the motion or
-the checkpoint.
+"""Errors, classified by the object that the user must check: the case, the model, the transition, the motion or the
+checkpoint.
 
 Every message names the thing (the file and key, the body, the joint, the step) and says what to do about it.
 """

@@ -3,7 +3,8 @@
 While the speeds change by Δu, inertia costs the displacement ζ⁻¹ M Δu relative to motion at the drift velocities, with
 the mass matrix M and the drag ζ of the articulated bodies. In the scaled run it costs ζ⁻¹ M Δu/a2, because forces
 smaller by a2 take longer to change the momentum. The scaled run therefore loses (1/a2 − 1) ζ⁻¹ M Δu more than the
-unscaled one. The loss has the sign of Δu: what is lost while a force grows is recovered while it decreases.
+unscaled one. The loss has the sign of Δu: a displacement lost while a force grows is recovered while the force
+decreases.
 
 The resulting delay depends on the kind of forces. If they depend on position alone, a late body stays late by the same
 time, and lost times accumulate: D = Σ (1/a2 − 1) ζ⁻¹ M Δu·u/|u|². If they depend on time alone, a body stays behind by

@@ -129,7 +129,7 @@ class UnscaledPaths:
         return None
 
     def what_it_takes(self) -> str:
-        """Return a message on what would make a verdict possible, and what it costs."""
+        """Return a message on how a verdict would become possible, and at what cost."""
         part = self.record.settings.budget
         needed = max(self.wanted, 2 * self.budget) / max(self.record.evaluations, 1)
         more = "about" if self.wanted else "more than"

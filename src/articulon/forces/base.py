@@ -1,6 +1,6 @@
 """The contract of a force: one class in one file, found automatically in its package.
 
-A force is a declaration, which holds what a user states, and the functions of its kind. ``gather`` makes one table of
+A force is a declaration, which holds the user's input, and the functions of its kind. ``gather`` makes one table of
 arrays from all declarations of its kind in a model. ``channels`` names the channels in which it acts. ``fill`` and
 ``energy`` return the passes that add its forces and its energy to these channels, for links whose poses and velocities
 are computed. ``fill_without_resistance`` omits the forces that ``friction-implicit`` solves for together with the drag.

@@ -120,7 +120,7 @@ def scale_wrenches(channels, factor, wrench, total):
         whole[k] = 0.0
     for c in channels:
         s, one = factor[c], wrench[c].reshape(-1)
-        for k in range(whole.size):  # a vector loop
+        for k in range(whole.size):  # the compiler vectorises this loop
             whole[k] += s * one[k]
 
 
@@ -143,7 +143,7 @@ def book_wrenches(channels, wrench, twist, power):
         power[c] = 0.0
     for c in channels:
         p, one = 0.0, wrench[c].reshape(-1)
-        for k in range(speeds.size):  # a vector loop
+        for k in range(speeds.size):  # the compiler vectorises this loop
             p += one[k] * speeds[k]
         power[c] = p
 

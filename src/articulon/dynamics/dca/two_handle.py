@@ -1,4 +1,4 @@
-"""The two-handle equations of an assembly of links, and what a link and its joint add to them.
+"""The two-handle equations of an assembly of links, and the terms that a link and its joint add to them.
 
 An assembly is attached to a link outside it, the *carrier*. Its own last link, the *tip*, may carry further links.
 Carrier and tip are its two handles. Let A be the acceleration of the carrier's origin, and g the wrench on the tip

@@ -18,7 +18,7 @@ give, with E = K_b (1 + C_a K_b)⁻¹, X = (1 + C_a K_b)⁻¹ and Y = (1 + C_a K
     E = Q (1 + N Nᵀ)⁻¹ Qᵀ      Y = R (1 + Nᵀ N)⁻¹ Rᵀ      X = 1 − Y K_b
 
 where the matrices to be inverted are symmetric with eigenvalues ≥ 1, so that E and Y come out symmetric and positive
-semidefinite, whatever the ranks of K_b and C_a. N is dimensionless.
+semidefinite for any ranks of K_b and C_a. N is dimensionless.
 """
 
 import math

@@ -55,8 +55,7 @@ def link_inertia_flexible(forest, ws, i, R):
 
 @for_flexible(begin_block_modes)
 def begin_modes_of_block(forest, tree, node, ws, moving, scratch):
-    """Γ and biases of the flexible bodies of a block, without what they carry, for every column of accelerations with
-    velocities."""
+    """Γ and biases of the flexible bodies of a block, without what they carry, for every column in ``moving``."""
     for m in range(tree.start[node], tree.end[node]):
         i = tree.link[m]
         if forest.flexible.body[i] < 0:

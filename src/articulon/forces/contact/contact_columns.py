@@ -154,8 +154,8 @@ class CountsPlaces(Columns):
 
 
 class SeenColumns(Columns):
-    """Columns of ``Candidates.block`` and ``WallSlots.block``: what a pass records for a block of places. The works
-    since the last pass come first, by ledger line (5)."""
+    """Columns of ``Candidates.block`` and ``WallSlots.block``: quantities that a pass records for a block of places.
+    The works since the last pass come first, by ledger line (5)."""
 
     begun: int = 5
     """Number of contacts that begin."""

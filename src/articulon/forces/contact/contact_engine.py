@@ -115,7 +115,7 @@ class Contacts:
         ready(no_pass, PASS)
         ready(no_list, LIST)
         self.pairs = pair_leaf(parts.label, len(names) == 1, **parts.parts)
-        """Name of the leaf that evaluates the pairs of a block of places, and the leaf."""
+        """Name of the function that evaluates the pairs of a block of places, and the function."""
         with preparing_together():
             self.passes = (
                 wall_kernel(parts.label, parts.contact, parts.arms, self.parallel) if walls else no_pass,

@@ -1,5 +1,5 @@
-"""Contact history that outlives a list and is loaded from and stored in a state: by pair, in the numbers of the model,
-because slots change."""
+"""Contact history that outlives a list and is loaded from and stored in a state: by pair, with the model's numbers of
+the spheres, because slots change."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ def copy_resistance(source, row, first, target, into, start, turned):
 
 @jit
 def store_record(record, touches, since, resistance, slot, column, k, turned):
-    """Keep a whole contact; ``turned`` if the slot's first sphere becomes the second."""
+    """Store the whole record of a contact; ``turned`` if the slot's first sphere becomes the second."""
     for a in range(RECORD.width):
         column[k, a] = record[slot, a]
     if turned:
@@ -71,7 +71,8 @@ def load_wall_contact(kept, k, walls, slot):
 
 @jit
 def store_past(candidates, slot, kept, k, turned):
-    """Keep the history of a contact between spheres that the law and the rolling and twisting resistance need."""
+    """Store the history of a contact between spheres, as far as the law and the rolling and twisting resistance need
+    it."""
     past = kept.past
     copy_memory(candidates.memory, slot, past, k, turned)
     past[k, PAST.since], past[k, PAST.standing] = candidates.since[slot], candidates.touches[slot]

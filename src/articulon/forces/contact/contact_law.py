@@ -1,8 +1,8 @@
 """The contact law: Hertz's normal force and Mindlin's tangential force with history, or linear springs, with damping
 and Coulomb friction (Lee and Gardner, equations 4 to 16).
 
-The leaf below is a template. Its upper-case names are compile-time constants, so that the loop over contacts vectorises
-without branches.
+The functions below are templates. Their upper-case names are compile-time constants, so that the loop over contacts
+vectorises without branches.
 """
 
 import math

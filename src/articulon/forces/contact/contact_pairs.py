@@ -1,10 +1,10 @@
-"""The pass over pairs of spheres: which candidates touch, and the forces that they exert.
+"""The pass over pairs of spheres: it finds the candidates that touch, and computes their forces.
 
-Pairs that touch, or did so at the last evaluation, are gathered in batches, on which the law is a few vector loops. The
-results go back to the history of each contact and to the rows of the two spheres in ``Spheres.load``. A thread
-processes the places of a strip in order. If the other sphere is in a later strip, or far behind in the same one, its
-load goes to a separate row for that contact. So two threads never write to the same row, and results do not depend on
-the number of threads in any bit.
+Places, slots and strips are explained in ``contact_tables.py``. Pairs that touch, or touched at the last evaluation,
+are gathered in batches, and a few vector loops evaluate the law for a batch. The results are written to the history of
+each contact and added to the rows of the two spheres in ``Spheres.load``. A thread processes the places of a strip in
+order. If the other sphere is in a later strip, or much later in the same strip, its load goes to a separate row for
+that contact. So two threads never write to the same row, and results do not depend on the number of threads in any bit.
 """
 
 from typing import Any

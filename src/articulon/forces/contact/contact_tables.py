@@ -1,4 +1,9 @@
-"""Arrays that the contact kernels read and write."""
+"""Arrays that the contact kernels read and write.
+
+Spheres are sorted by cells. A *place* is an index in this order, and the images follow the spheres. A *slot* is an
+index in the table of candidates, or of spheres near walls. The slots of a place are its *row*. Places are grouped into
+*blocks*, and one thread processes the blocks of a *strip* in order.
+"""
 
 from typing import NamedTuple
 
@@ -50,8 +55,8 @@ class Spheres(NamedTuple):
     inverse_mass: np.ndarray
     """Inverse mass of the body that carries each sphere, in the order of the model [1/mass], shape (spheres,)."""
     owner: np.ndarray
-    """Owner of each sphere, in the order of the model: spheres of one owner never touch, shape (spheres,); or (0,)
-    where each sphere has its own."""
+    """Owner of each sphere, in the order of the model: spheres of one owner never touch, shape (spheres,); or (0,) if
+    each sphere has its own."""
     load: np.ndarray
     """Contact loads, see ``LOAD``: first one row per sphere, then one row for each candidate that is far apart in the
     order, then the rings, which hold the rows of the places at which each thread of a sweep is. Reset to zero when
@@ -139,7 +144,7 @@ class Kept(NamedTuple):
     start: np.ndarray
     """First of the contacts in the row of each sphere, those with walls last; shape (spheres,)."""
     stop: np.ndarray
-    """Index behind the last of them, shape (spheres,)."""
+    """One past the index of the last of these contacts, shape (spheres,)."""
     first: np.ndarray
     """Sphere in whose row the contact was, in the order of the model, shape (capacity,)."""
     other: np.ndarray

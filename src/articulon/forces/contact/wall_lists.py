@@ -21,7 +21,7 @@ from articulon.forces.sites.cells import fractions
 from articulon.kernels import jit
 
 MOST = 16
-"""Largest number of places of one mesh that a sphere can touch at once."""
+"""Largest number of points of one mesh that a sphere can touch at once."""
 
 
 @jit
@@ -82,7 +82,7 @@ def cell_of(walls, w, y):
 @jit
 def list_group(walls, lists, w, x, shift, reach, group, entry, writes):
     """List the triangles of a wall within reach of a point that has been shifted to the image. Return an upper bound of
-    the places where it may be touched, and the number of triangles."""
+    the number of points where it may be touched, and the number of triangles."""
     places, triangles = 0, 0
     if walls.shape[w] == MESH:
         y = in_wall_frame(walls, w, x)
@@ -171,7 +171,8 @@ def wall_of(walls, feature):
 
 @jit
 def fill_block(walls, lists, cell, particles, spheres, slots, kept, skin, first, last):
-    """Write the lists of some places, with the kept contacts in the first slots."""
+    """Write the lists of the spheres at some places (indices in the order of cells), with the kept contacts in the
+    first slots."""
     order = particles.order
     n = order.size
     for p in range(first, last):

@@ -1,7 +1,8 @@
-"""The pass over spheres and walls: the places of walls that each sphere touches, and the forces that they exert.
+"""The pass over spheres and walls: it finds the *wall places*, which are the points of walls that a sphere touches, and
+computes their forces.
 
 A contact continues as its sphere slides from triangle to triangle: among the contacts of the sphere with the same wall,
-a place takes over the history of the contact whose normal is nearest to its own.
+a wall place takes over the history of the contact whose normal is nearest to its own.
 """
 
 import math
@@ -74,9 +75,9 @@ def is_taken(old, rows, m):
 
 @jit
 def match(slots, walls, first, had, places, numbers, rows, old):
-    """Find the contact that each place continues: ``old`` (rows,) gets the slot of that contact, counted from
+    """Find the contact that each wall place continues: ``old`` (rows,) gets the slot of that contact, counted from
     ``first``, −1 for none. A contact of the same feature has priority, then one of the same wall with the nearest
-    normal. Return a wall with a place that faces the opposite way from the previous contact of its triangle, −1 for
+    normal. Return a wall with a place whose normal is opposite to that of the previous contact of its triangle, −1 for
     none."""
     through = -1
     for k in range(rows):
@@ -100,8 +101,8 @@ def match(slots, walls, first, had, places, numbers, rows, old):
 
 @jit
 def continues_only_contact(slots, first, places, numbers):
-    """Whether the only place that a sphere touches continues its only contact. This is the usual case, and ``match``
-    would find the same result."""
+    """Whether the only wall place that a sphere touches continues its only contact. This is the usual case, and
+    ``match`` would find the same result."""
     along = dot(load_from(places, 0, WALL_PLACE.normal), load_from(slots.record, first, RECORD.normal))
     return slots.feature[first] == numbers[0, WALL_NUMBER.feature] and along >= 0.0
 

@@ -1,4 +1,4 @@
-"""Places of the walls that a sphere touches."""
+"""Wall places: the points of walls that a sphere touches."""
 
 from articulon.algebra.vectors import apply, apply_t, dot, load_from, scale, store_from, sub
 from articulon.forces.contact.contact_columns import WALL_NUMBER, WALL_PLACE, WALL_POSE

@@ -165,7 +165,7 @@ def within_one(restitution: Quantity | None) -> None:
 
 
 def check_restitution(restitution: float, where: str) -> None:
-    """Raises ModelError if a restitution is not in [0, 1], in whatever form it was given."""
+    """Raises ModelError if a restitution, given as a number or in another form, is not in [0, 1]."""
     if not 0.0 <= restitution <= 1.0:
         raise ModelError(f"{where}.restitution: {restitution:g} is not in [0, 1]: an impact cannot add energy")
 

@@ -1,7 +1,7 @@
 """Sites sorted into cells, with their images across periodic faces.
 
-Images are copies of sites, so that no force has to look for the nearest image, and one loop serves open, orthorhombic
-and triclinic boxes of any size.
+Images are copies of sites, so that forces need no search for the nearest image, and one loop is enough for open,
+orthorhombic and triclinic boxes of any size.
 """
 
 import math
@@ -27,8 +27,8 @@ finite."""
 
 
 def grid(sites: int, images: int, reach: float, skin: float, later: bool = False, way: int = 0) -> Grid:
-    """Allocate scratch for a number of sites and images; ``later`` if each pair of sites is listed only once; ``way``,
-    unless zero, is the desired distance of a site's neighbours in the order of cells."""
+    """Allocate scratch for a number of sites and images; ``later`` if each pair of sites is listed only once. If
+    ``way`` is not zero, it is the desired largest distance between a site and its neighbours in the order of cells."""
     cells = sites + SPARE
     return Grid(
         np.array([reach, 0.25 * skin * skin]),
@@ -104,7 +104,7 @@ def lay_grid(grid, low, high, sites):
         grid.size[a] = int((high[a] - low[a]) / edge) + 1
     grid.size[3] = math.ceil(grid.reach[0] / edge * (1.0 - 1e-12))
     if grid.size[6] > 0:
-        # A neighbour is at most size[3] rows of a slab away, and as many rows of cells.
+        # A neighbour is at most size[3] rows of a slab away, and at most size[3] rows of cells.
         row = max(sites / (grid.size[0] * grid.size[1]), 1e-3) * grid.size[3]
         grid.size[5] = min(max(int(grid.size[6] / row) - 1, 1), THICKEST)
 
@@ -186,9 +186,9 @@ def permute_sites(particles, grid, kinds, charges):
 
 @jit
 def count_block(cell, particles, grid, axis, block, end):
-    """Count the images that the sites of a block, and images behind them, have across an axis, for each and in total.
+    """Count the images that the sites of a block, and of existing images, have across an axis, for each and in total.
 
-    A site so far away that its position in the box has no significant digits has none."""
+    A site that is so far away that its position in the box has no significant digits has no images."""
     inverse, n, found = cell.inverse, particles.order.size, 0
     margin = grid.reach[0] * math.sqrt(inverse[0, axis] ** 2 + inverse[1, axis] ** 2 + inverse[2, axis] ** 2)
     for q in range(BLOCK * block, min(BLOCK * block + BLOCK, end)):
@@ -218,7 +218,7 @@ def count_images(cell, particles, grid, axis, before):
 
 @jit
 def make_block(cell, particles, grid, axis, block, end):
-    """Write the images of the sites of a block, and of images behind them, from the start given in ``blocks``."""
+    """Write the images of the sites of a block, and of existing images, from the start given in ``blocks``."""
     n, made, parent, shift, vectors = particles.order.size, grid.made, grid.made_parent, grid.made_shift, cell.vectors
     at = int(grid.blocks[block])
     for q in range(BLOCK * block, min(BLOCK * block + BLOCK, end)):
@@ -296,8 +296,8 @@ PLACE_IMAGES: Any = None
 def sort_sites(cell, particles, grid, kinds, charges):
     """Wrap the sites into the box, sort them by cells and create their images.
 
-    The result depends on ``particles.site`` alone, not on any earlier order. If the images exceed the capacity, nothing
-    can be listed, and ``counts`` records it.
+    The result depends on ``particles.site`` alone, not on any earlier order. If the images exceed the capacity, no
+    lists can be built, and ``counts`` records it.
     """
     n, reach = particles.order.size, grid.reach[0]
     room, far = grid.made_parent.size, particles.x.size - 1
@@ -325,7 +325,7 @@ def sort_sites(cell, particles, grid, kinds, charges):
         start[grid.cell[s] + 1] += 1
     for c in range(cells):
         start[c + 1] += start[c]
-    for s in range(n):  # each cell's start moves to its end, which is the next one's start
+    for s in range(n):  # each cell's start moves to its end, which is the start of the next cell
         k = grid.cell[s]
         place[s] = start[k]
         order[start[k]] = s
@@ -358,7 +358,7 @@ def sort_sites(cell, particles, grid, kinds, charges):
     start[0] = n
     for c in range(cells):
         start[c + 1] += start[c]
-    for m in range(total):  # as above
+    for m in range(total):  # each cell's start moves to its end, as above
         k = grid.cell[m]
         grid.cell[m] = start[k]
         start[k] += 1
