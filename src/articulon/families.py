@@ -25,9 +25,9 @@ class Family(Choice):
     Parameters
     ----------
     name
-        Name of a member, as in "force".
+        Name of a member, such as "force".
     key
-        Key that selects one, as in "kind".
+        Key that selects a member, such as "kind".
     belongs
         Whether a class is a member.
     """

@@ -1,8 +1,8 @@
 """Canonical momenta: speeds from momenta, momenta from speeds, and the rates of the momenta, each in O(n).
 
-Each coordinate q has a momentum p. Where q' = u is a speed, p = μ with μ = M u. Four Euler parameters e have
-p_e = 2 E(e)ᵀμ/|e|², with μ the momentum of the speeds ω, body frame, and e' = ½ E(e)ᵀω. Conversely μ = ½ E(e) p_e for
-any norm of e. Then
+Each coordinate q has a momentum p. If q' = u is a speed, p = μ with μ = M u. Four Euler parameters e have p_e = 2
+E(e)ᵀμ/|e|², with μ the momentum of the speeds ω, body frame, and e' = ½ E(e)ᵀω. Conversely μ = ½ E(e) p_e for any norm
+of e. Then
 
     H(q, p) = ½ μᵀ M(q)⁻¹ μ + V(q), with rotations from e/|e|,
 
@@ -129,7 +129,7 @@ def add_to_parent(a, p, r, f, n):
 
 @jit
 def momenta_of_speeds(forest, ws, momentum, mu):
-    """Speed momenta μ = M u (nu,) of placed and moved links.
+    """Speed momenta μ = M u (nu,) of links with known poses and velocities.
 
     ``momentum`` (links, 6) is scratch: linear, then angular momentum of all that a link carries, about its origin.
     """
@@ -152,7 +152,7 @@ def momenta_of_speeds(forest, ws, momentum, mu):
 
 @jit
 def speeds_of_momenta(forest, mu, zero, ws, u):
-    """Speeds u = M⁻¹ μ of placed links: the accelerations of a system at rest under the forces μ.
+    """Speeds u = M⁻¹ μ of links with known poses: the accelerations of a system at rest under the forces μ.
 
     ``zero`` is an array of zeros (links, 6).
     """
@@ -175,7 +175,8 @@ def speeds_of_momenta(forest, mu, zero, ws, u):
 
 @jit
 def momentum_rates(forest, q, p, u, tau, wrench, gravity, ws, momentum, carried, pdot):
-    """Rates p' (nq,) of placed and moved links, under the forces τ (nu,), wrenches (links, 6) and gravity.
+    """Rates p' (nq,) of links with known poses and velocities, under the forces τ (nu,), wrenches (links, 6) and
+    gravity.
 
     ``momentum`` and ``carried`` (links, 6) are scratch: momentum and wrench of all that a link carries, about its
     origin.

@@ -111,7 +111,7 @@ def pass_inertia(forest, ws, i, A, H, M, arrays):
 
 @jit
 def articulate(forest, ws, arrays):
-    """Inward sweep: the articulated inertia of every placed link, and the part that reaches the parent."""
+    """Inward sweep: the articulated inertia of every link with a known pose, and the part that reaches the parent."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     for i in range(parent.size - 1, -1, -1):
         kind = kinds[i]
@@ -239,7 +239,7 @@ def slope_along_speeds(kind, axis, frame, R, first, V, X, W, A, H, M, arrays):
 
 @jit
 def log_determinant(forest, ws, arrays):
-    """ln det M for placed links."""
+    """ln det M for links with known poses."""
     articulate(forest, ws, arrays)
     total = 0.0
     for i in range(forest.kind.size):
@@ -269,7 +269,7 @@ def carried_parts(forest, ws, arrays, i):
 
 @jit
 def log_determinant_gradient(forest, ws, arrays):
-    """Writes d ln det M along every speed to ``arrays.gradient``, for placed links; returns ln det M."""
+    """Writes d ln det M along every speed to ``arrays.gradient``, for links with known poses; returns ln det M."""
     return gradient_and_compliance(forest, ws, arrays, False)
 
 

@@ -87,7 +87,8 @@ def factorise_in_place(D, n):
 
 @jit
 def draw_speeds(forest, seed, stream, count, kT, ws, draw):
-    """Draws speeds from N(0, kT M⁻¹) into ``draw.speeds``, for placed links; ``ws`` is the workspace of links at rest.
+    """Draws speeds from N(0, kT M⁻¹) into ``draw.speeds``, for links with known poses; ``ws`` is the workspace of links
+    at rest.
 
     The random numbers are those of step ``count``, with indices 0 to nu − 1.
     """
@@ -97,7 +98,8 @@ def draw_speeds(forest, seed, stream, count, kT, ws, draw):
 
 @jit
 def find_random_speeds(forest, kT, ws, draw):
-    """Speeds of N(0, kT M⁻¹) for placed links at rest, from the numbers ``draw.normal``."""
+    """Speeds drawn from N(0, kT M⁻¹), from the random numbers ``draw.normal``; ``ws`` is the workspace of links at
+    rest."""
     push_randomly(forest, forest.moment, forest.inertia, math.sqrt(kT), ws, draw, 0, forest.parent.size)
     accelerate(forest, ZERO, ws, draw.speeds, 0, forest.parent.size)
 

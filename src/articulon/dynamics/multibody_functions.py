@@ -41,7 +41,7 @@ def forward_dynamics(
     """Accelerations of the joints under the given forces, M u' = τ + Jᵀ w − bias (Featherstone 2008, table 7.1).
 
     Only the forces given here act; ``articulon.forward_dynamics`` adds the model's own. The accelerations satisfy the
-    loops and driven joints of the model; the constraint forces are found for this.
+    loops and driven joints of the model: the required constraint forces are included.
 
     ``q``, ``u``, ``tau`` and ``wrenches`` may have a leading axis of states, one state per row. An array without this
     axis is the same for all states. So are ``gravity`` and ``time``.
@@ -343,7 +343,7 @@ def link_wrenches(model: Model, q: np.ndarray, wrenches: Any) -> np.ndarray:
 
 
 def check_model(model: Any, where: str) -> None:
-    """Raises ModelError for anything that is not a model."""
+    """Raises ModelError if ``model`` is not a model."""
     if not isinstance(model, Model):
         raise ModelError(f"{where}: expected a model that a ModelBuilder has built, got {shown(model)}")
 

@@ -1,4 +1,4 @@
-"""Functions of many states of a model at once: side by side in the lanes of vector registers, shared out among threads.
+"""Functions of many states of a model at once: side by side in the lanes of vector registers, distributed over threads.
 
 A batch runs the passes that a single state runs, compiled for lanes (``lanes.py``). Blocks of states go through them
 one after another: a block is read from the input rows, and its results are written to output rows. The result for a
@@ -67,7 +67,7 @@ def run_blocks(code, blocks, given, found, q, u, tau, wrench, first, second):
 
 @kernel(parallel=True)
 def run_blocks_in_parallel(code, blocks, given, found, q, u, tau, wrench, first, second):
-    """Runs the programs on all blocks of states, shared out among the workers; ``code`` is (workers, passes, 2)."""
+    """Runs the programs on all blocks of states, distributed over the workers; ``code`` is (workers, passes, 2)."""
     workers = code.shape[0]
     for w in prange(workers):
         for b in range(w * blocks // workers, (w + 1) * blocks // workers):

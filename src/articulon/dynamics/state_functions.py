@@ -151,7 +151,7 @@ def _speeds(model: Model) -> list[Shape]:
 
 
 def moving(at: At) -> Iterator[Bound]:
-    """The passes that place and move links."""
+    """The passes that compute poses and velocities of links."""
     yield place_links.bind(at.forest, at.given[0], at.ws)
     yield move_links.bind(at.forest, at.given[1], at.ws)
 

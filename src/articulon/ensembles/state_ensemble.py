@@ -198,8 +198,8 @@ class Ensemble:
     def advance(
         self, steps: int, step_size: float | str, rule: str = "kutta-merson", drift: str = "steady"
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Take a number of steps of equal length. Only explicit steps are shortened where they would cross the boundary
-        of a noise window.
+        """Take a number of steps of equal length. Explicit steps that would cross the boundary of a noise window are
+        shortened.
 
         Parameters
         ----------
@@ -309,8 +309,8 @@ class Ensemble:
         return last + bool(self._held and plan.ends[-1] >= (last + 1) * self._held - _SAME * self._held)
 
     def _check(self, before: np.ndarray, first: int, ends: list[np.ndarray], length: float) -> None:
-        """Raise DivergenceError for a state that became non-finite, or whose bodies move through half of a periodic box
-        in a step.
+        """Raise DivergenceError for a state that is no longer finite, or whose bodies move through half of a periodic
+        box in a step.
 
         ``before`` marks the states that had failed already after ``first`` steps. ``ends`` are the end times of the
         steps since then, and ``length`` is the length of a step [time].

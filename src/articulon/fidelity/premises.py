@@ -95,7 +95,7 @@ def fidelity_of(
     expected = heat if evaluator.thermostat is not None else premises["clock"]["over_bath"]
     premises["configuration"] = configuration(found, expected, observables)
     if evaluator.thermostat is None and premises["configuration"]["measured_over_target"] is None:
-        # The clock premise already judges what follows from the factors alone.
+        # The clock premise already judges the effect of the factors alone.
         premises["configuration"] |= {"verdict": None, "since": None}
     spent = time.perf_counter() - began + looked_seconds
     wrong: Sequence[Wrong] = ()

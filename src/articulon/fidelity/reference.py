@@ -34,7 +34,8 @@ compared with this part."""
 
 
 LEFT = 200
-"""Number of evaluations that this continuation may always use; it may also use half of those of the path so far."""
+"""Number of evaluations that this continuation may always use; it may also use half of the evaluations of the path so
+far."""
 
 
 class TooExpensiveError(Exception):

@@ -91,7 +91,7 @@ class ResidualObserver:
     root
         First link of the slowest tree.
     scaled
-        Whether the run scales anything.
+        Whether the run scales any force.
     """
 
     def __init__(self, evaluator: Evaluator, present: list[int], root: int, scaled: bool) -> None:

@@ -73,8 +73,8 @@ class Outcome(NamedTuple):
 
 
 def _known(wrong: list[Wrong], kind: str, unsure: Callable[[Wrong], float]) -> float:
-    """Return the uncertainty of the largest error, from the uncertainty of each motion. It allows for another motion
-    whose error is larger than it appears."""
+    """Return the uncertainty of the largest error, from the uncertainty of each motion. It takes into account that
+    another motion may have a larger error than estimated."""
     if not wrong:
         return 0.0
     most = max(one.of(kind) + unsure(one) for one in wrong) - wrong[0].of(kind)
@@ -318,7 +318,7 @@ class UnscaledPaths:
 
     def _beside_noise(self, how: str, truth: Path, before: Path | None) -> Outcome:
         """Compare the run with a path on its noise. The uncertainty is the difference between this path and a less
-        accurate one, or, if there is none, the run."""
+        accurate one, or, without such a path, between this path and the run."""
         self.latest, overdamped = truth, not how.startswith(FRICTION_IMPLICIT)
         wrong, kind = self._apart(self.motion, truth, overdamped), self.kind
         changes = np.ptp(self.record.observables["factor_damping"][1:]) > 0.0

@@ -4,13 +4,13 @@ A force is a declaration, which holds the user's input, and the functions of its
 arrays from all declarations of its kind in a model. ``channels`` names the channels in which it acts. ``fill`` and
 ``energy`` return the passes that add its forces and its energy to these channels, for links whose poses and velocities
 are computed. ``fill_without_resistance`` omits the forces that ``friction-implicit`` solves for together with the drag.
-``coarsen`` makes the table of a coarse model, in which bodies are merged, and ``on_coarse`` the declaration. A force
-without ``coarsen`` is rejected where joints lock and release. ``adjoint`` gives the derivatives of its forces for
+For a coarse model, in which bodies are merged, ``coarsen`` makes the table, and ``on_coarse`` makes the declaration. A
+force without ``coarsen`` is rejected if joints lock and release. ``adjoint`` gives the derivatives of its forces for
 ``ar.sensitivity``, which rejects a force without it. ``position_restraints.py`` is a short example.
 
-``solver_tables.py`` holds what solvers must treat themselves: drag and its noise, which implicit schemes solve for
-together with the inertias; gravity, which is an acceleration of the frame; contacts; and the forces between listed
-sites.
+``solver_tables.py`` holds the forces that solvers must treat themselves: drag and its noise, which implicit schemes
+solve for together with the inertias; gravity, which is an acceleration of the frame; contacts; and the forces between
+listed sites.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -160,7 +160,7 @@ class Merging(Protocol):
 
     @property
     def u_of(self) -> np.ndarray:
-        """Coarse speed of each fine speed; for a locked one the next coarse speed, shape (nu,)."""
+        """Coarse speed of each fine speed; for a locked fine speed, the next coarse speed, shape (nu,)."""
 
     @property
     def moves(self) -> np.ndarray:
@@ -264,7 +264,7 @@ class Force(Declaration):
 
     def momentum_changes(self, model: Model) -> str | None:
         """Reason why this force changes the total momentum of a model, as the end of a sentence; None for a force that
-        acts only between bodies, which does not change it."""
+        acts only between bodies and therefore does not change the momentum."""
         return OUTSIDE
 
     @property
@@ -304,7 +304,7 @@ class Force(Declaration):
 
     @classmethod
     def numbers(cls, table: Any) -> Any:
-        """Return the table without scratch: the numbers that may have derivatives."""
+        """Return the table without scratch, only with the numbers that may have derivatives."""
         return table
 
     def check_adjoint(self, where: str) -> None:

@@ -49,8 +49,8 @@ class Brownian(Declaration):
     """Whether T is the temperature of the medium (5.17) or the instantaneous kinetic temperature of the model (3.13).
     With the latter, a model at rest stays at rest."""
     dissipation: Literal["drag", "none"] = "drag"
-    """With ``"none"`` the drag sets the size of the forces by its β but does not act. A thermostat then removes the
-    heat from the Brownian forces, as in Guy (2018, chapter 3)."""
+    """With ``"none"`` the drag coefficient β sets the size of the forces, but the drag does not act. A thermostat then
+    removes the heat from the Brownian forces, as in Guy (2018, chapter 3)."""
 
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError if the model has no Stokes drag."""

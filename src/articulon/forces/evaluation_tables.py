@@ -51,7 +51,7 @@ class ModelTables:
     solver
         Name of the equation-of-motion algorithm.
     rotations
-        ``"speeds"``, or ``"euler-parameters"`` to integrate these by their accelerations.
+        ``"speeds"``, or ``"euler-parameters"`` to integrate Euler parameters by their accelerations.
     thermostat
         Thermostat. If it is part of the equations of motion, it acts in every evaluation; otherwise in the steps of an
         integrator that supports it.

@@ -60,7 +60,7 @@ NOTHING = ((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), (ZERO, ZERO, ZERO), (0.0, 0.0, 0.0, 0
 """Zero inertia, or zero inverse inertia."""
 ONE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 HELD = (ONE, (ZERO, ZERO, ZERO), (ZERO, ZERO, ZERO), ONE)
-"""The transfer of a link to itself."""
+"""The identity: the transfer of a link to itself."""
 
 
 @jit
@@ -118,7 +118,7 @@ def transfer_apply(T, w, v):
 
 @jit
 def skew_and_rotate(R, moment, inertia, mass, i):
-    """Row i of first moments, inertias and masses as an inertia in world axes."""
+    """The first moment, inertia and mass in row i, as an inertia in world axes."""
     h = apply(R, load(moment, i))
     return symmetric_rotate(R, load_symmetric(inertia, i)), skew(h), isotropic(mass[i])
 
@@ -158,7 +158,7 @@ def rows_cross(r, Q):
 
 @jit
 def shift_transfer(r, T):
-    """T for the acceleration (α, a + α × r) of an origin at −r."""
+    """T for an origin at −r, whose acceleration is (α, a + α × r)."""
     return matrix_add(T[0], rows_cross(r, T[1])), T[1], matrix_add(T[2], rows_cross(r, T[3])), T[3]
 
 

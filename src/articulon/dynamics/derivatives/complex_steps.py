@@ -5,9 +5,9 @@ cosines. The functions that compute it are compiled a second time, for complex n
 
     f(x + i h d) = f(x) + i h f'(x) d + O(h²),   h = 10⁻³⁰.
 
-The imaginary part is the derivative along d, exact to rounding, since nothing is subtracted and h² is beyond the last
-digit of 1 (Squire and Trapp, SIAM Rev. 40, 110, 1998). One direction costs O(n), so a matrix costs O(n²), which for
-chains is the number of its entries. The conditions of loops and their forces are analytic functions too.
+The imaginary part is the derivative along d, exact to rounding, since no difference is formed and h² is below the
+rounding error of 1 (Squire and Trapp, SIAM Rev. 40, 110, 1998). One direction costs O(n), so a matrix costs O(n²),
+which for chains is the number of its entries. The conditions of loops and their forces are analytic functions too.
 """
 
 import cmath

@@ -1,7 +1,8 @@
 """Composite inertias, momenta and forces about a link's origin, of all that its joint carries.
 
-A change x of the velocity of all carried bodies changes the forces that they need by 2 B x. Only the angular part of x
-matters (see ``motion_columns.py``): sums over masses m at r with velocity r' give the force 2 x × P and the moment D x,
+Let 2 B x be the change of the forces that the carried bodies need when the velocity of all of them changes by x. Only
+the angular part of x matters (see ``motion_columns.py``): sums over masses m at r with velocity r' give the force 2 x ×
+P and the moment D x,
 
     P = Σ m r',   D = 2 Σ m (r·r') 1 − 2 Σ m r' rᵀ.
 
@@ -35,11 +36,11 @@ from articulon.algebra.vectors import (
 from articulon.kernels import jit
 
 WIDTH = 28
-"""Length of a composite: the inertia A (6), the first moment h (3), D by rows (9), P (3), the force and the moment that
-accelerate the bodies minus what acts on them (6), the mass."""
+"""Length of a composite: the inertia A (6), the first moment h (3), D row by row (9), P (3), the force and the moment
+that accelerate the bodies minus those that act on them (6), the mass."""
 INERTIA, FIRST_MOMENT, COUPLING, MOMENTUM, FORCE, MOMENT, MASS = 0, 6, 9, 18, 21, 24, 27
 WRENCH_WIDTH = 15
-"""Length of the given wrenches: their force F (3), moment N (3) and Σ [o×][f×] by rows (9)."""
+"""Length of the given wrenches: their force F (3), moment N (3) and Σ [o×][f×] row by row (9)."""
 
 
 @jit

@@ -45,7 +45,7 @@ def take_loads(loads, given):
 
 @pass_of
 def find_motion_columns(forest, u, udot, gravity, ws, columns, acceleration):
-    """Columns of the joints, and accelerations of placed and moved links."""
+    """Columns of the joints, and accelerations of links with known poses and velocities."""
     find_columns(forest, u, udot, gravity, ws, columns, acceleration, 0, forest.parent.size)
 
 

@@ -220,7 +220,7 @@ def vector_jacobian(
 ) -> Products:
     """Products of wᵀ with the derivatives of :func:`articulon.forward_dynamics`, in O(n) and without a matrix.
 
-    Parameters, tangent space and errors are those of :func:`articulon.derivatives`. Where there are loops, driven
+    Parameters, tangent space and errors are those of :func:`articulon.derivatives`. For models with loops, driven
     joints or flexible bodies, the products use the matrices of that function.
 
     Parameters
@@ -262,7 +262,7 @@ def jacobian_vector(
 ) -> np.ndarray:
     """Change of the result of :func:`articulon.forward_dynamics` with its arguments, in O(n) and without a matrix.
 
-    Parameters, tangent space and errors are those of :func:`articulon.derivatives`. Where there are loops or driven
+    Parameters, tangent space and errors are those of :func:`articulon.derivatives`. For models with loops or driven
     joints, the change uses the matrices of that function.
 
     Parameters
@@ -356,7 +356,7 @@ def _of_state(
 
 
 def _check_open(model: Model, where: str) -> None:
-    """Raises ModelError for a model with loops, because inverse dynamics does not know their forces."""
+    """Raises ModelError for a model with loops, because the forces of loops are unknown in inverse dynamics."""
     if model.loops.kind.size:
         what = "driven joints" if model.drives else "loops"
         raise ModelError(f"{where}: derivatives of models with {what} are not built here; ar.derivatives has them")

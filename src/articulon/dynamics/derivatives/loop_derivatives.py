@@ -54,7 +54,7 @@ class Sides(NamedTuple):
 
 
 class LinkedModel(NamedTuple):
-    """A placed and moved forest, with its columns and accelerations."""
+    """A forest with known poses and velocities, with its columns and accelerations."""
 
     forest: Forest
     loops: Loops

@@ -33,7 +33,7 @@ from articulon.passes import pass_of
 
 
 class RowNumbers(NamedTuple):
-    """Numbers of the rows with derivatives (see :class:`articulon.model.Loops`)."""
+    """Parameters of the rows that have derivatives (see :class:`articulon.model.Loops`)."""
 
     point_a: np.ndarray
     """Point on link a, shape (rows, 3)."""
@@ -46,7 +46,7 @@ class RowNumbers(NamedTuple):
 
 
 def row_numbers(loops: Loops) -> RowNumbers:
-    """The numbers of a model's loop rows."""
+    """The parameters of a model's loop rows."""
     return RowNumbers(loops.point_a, loops.point_b, loops.fixed, loops.moving)
 
 
@@ -85,7 +85,7 @@ def add_wrench(i, f, n, wrench):
 @jit
 def weigh_vectors(loops, ws, r, by_n, by_arm, by_lever, by_place, gradient):
     """Adds derivatives with respect to n, to the arm or m, and to the lever to the derivatives with respect to
-    displacements of the links (links, 6) and to the row's numbers."""
+    displacements of the links (links, 6) and to the row's parameters."""
     a, b = loops.link_a[r], loops.link_b[r]
     n, arm, _ = row_vectors(loops, ws, r)
     by_arm = add(by_arm, by_lever)
@@ -100,8 +100,8 @@ def weigh_vectors(loops, ws, r, by_n, by_arm, by_lever, by_place, gradient):
 
 @pass_of
 def weigh_residuals(loops, ws, multiplier, by_place, by_coordinate, gradient):
-    """Adds the derivatives of Σ μ φ with respect to displacements of links (links, 6), to driven coordinates in the
-    tangent space (nu,), and to the rows' numbers."""
+    """Adds the derivatives of Σ μ φ, with a ``multiplier`` μ of each row, with respect to displacements of links
+    (links, 6), to driven coordinates in the tangent space (nu,), and to the rows' parameters."""
     for r in range(loops.kind.size):
         c = multiplier[r]
         if loops.kind[r] == DRIVE:
@@ -111,7 +111,7 @@ def weigh_residuals(loops, ws, multiplier, by_place, by_coordinate, gradient):
         if loops.kind[r] == TRANSLATION:
             weigh_vectors(loops, ws, r, scale(c, lever), ZERO, scale(c, n), by_place, gradient)
             a = loops.link_a[r]
-            # The lever ends at a's point, which turns with n.
+            # The lever ends at a's point, which rotates with n.
             add_from(gradient.fixed, r, 0, scale(-c, load(loops.point_a, r)))
             add_from(gradient.point_a, r, 0, scale(-c, turned_back(ws, a, n)))
         else:
@@ -120,8 +120,8 @@ def weigh_residuals(loops, ws, multiplier, by_place, by_coordinate, gradient):
 
 @jit
 def weigh_rates(loops, ws, multiplier, motion, by_place, gradient):
-    """Adds the derivatives of Σ μ J Y with respect to displacements of links and to the rows' numbers, at fixed
-    velocities Y (links, 6), angular part first."""
+    """Adds the derivatives of Σ μ J Y, with a ``multiplier`` μ of each row, with respect to displacements of links and
+    to the rows' parameters, at fixed velocities Y (links, 6), angular part first."""
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
             continue
@@ -140,8 +140,8 @@ def weigh_rates(loops, ws, multiplier, motion, by_place, gradient):
 
 @jit
 def weigh_accelerations(loops, ws, multiplier, acceleration, gravity, by_place, by_velocity, gradient):
-    """Adds the derivatives of Σ μ φ'' with respect to displacements and velocities of links (links, 6) and to the rows'
-    numbers, at fixed spatial accelerations (links, 6)."""
+    """Adds the derivatives of Σ μ φ'', with a ``multiplier`` μ of each row, with respect to displacements and
+    velocities of links (links, 6) and to the rows' parameters, at fixed spatial accelerations (links, 6)."""
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
             continue
@@ -175,7 +175,7 @@ def weigh_accelerations(loops, ws, multiplier, acceleration, gravity, by_place, 
 @jit
 def vector_changes(loops, ws, r, moved, change):
     """Changes of n, of the arm or m, and of the lever with displacements of the links (links, 6), linear part first,
-    and with changes of the rows' numbers."""
+    and with changes of the rows' parameters."""
     a, b = loops.link_a[r], loops.link_b[r]
     n, arm, _ = row_vectors(loops, ws, r)
     (turn_a, way_a), (turn_b, way_b) = twist_of(moved, a), twist_of(moved, b)

@@ -1,4 +1,4 @@
-"""Columns of the modes of flexible bodies at the nodes that carry something, and their rates.
+"""Columns of the modes of flexible bodies at their nodes, and the rates of these columns.
 
 A modal coordinate η_j displaces all that a node carries by the motion s_j = (Ψ̂_j, Φ_j) about the node. So it acts
 there like an additional joint coordinate (``motion_columns.py``). Modes have coordinates and not only speeds. Therefore
@@ -57,7 +57,7 @@ def half_turn_rate(forest, i, rates, at):
 
 @jit
 def slowing_of(forest, ws, i):
-    """p', 1/(1 + p²) and σ of node i, for placed and moved links."""
+    """p', 1/(1 + p²) and σ of node i, for links with known poses and velocities."""
     first, _, _, _, _, _ = carrying_modes(forest, i)
     half, rate = load(ws.modal.half_turn, forest.flexible.node[i]), half_turn_rate(forest, i, ws.modal.speed, first)
     shrink = 1.0 / (1.0 + dot(half, half))

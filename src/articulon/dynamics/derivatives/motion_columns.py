@@ -61,8 +61,8 @@ def add_columns(kind, u, udot, columns, j, fixed, vw, vv, aw, av, cw, cv):
 
 @by_forest
 def find_columns(forest, u, udot, gravity, ws, columns, acceleration, start, end):
-    """Columns (nu, 24) of placed and moved links from ``start`` to ``end``, and their spatial accelerations about their
-    origins (links, 6), angular part first."""
+    """Columns (nu, 24) of links with known poses and velocities from ``start`` to ``end``, and their spatial
+    accelerations about their origins (links, 6), angular part first."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     for i in range(start, end):
         p, kind, j = parent[i], kinds[i], u_start[i]
@@ -92,9 +92,10 @@ def find_columns(forest, u, udot, gravity, ws, columns, acceleration, start, end
 
 @jit
 def find_columns_apart(forest, u, udot, ws, moving, resting, acceleration):
-    """Columns of placed links that move at the speeds u, s and ψ' of ``moving`` (nu, 24), and of the same links at rest
-    with accelerations ``udot`` of the joints, s and ψ'' of ``resting`` (nu, 24), whose other parts are zero; and the
-    accelerations of the links at rest (links, 6). ``ws`` holds the velocities at u."""
+    """Columns of links with known poses, in two tables (nu, 24). ``moving`` receives s and ψ' of links that move at the
+    speeds u, whose velocities are in ``ws``. ``resting`` receives s and ψ'' of the same links at rest with
+    accelerations ``udot`` of the joints. The other parts of both tables are zero. Also finds the accelerations of the
+    links at rest (links, 6)."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     for i in range(parent.size):
         p, kind, j = parent[i], kinds[i], u_start[i]

@@ -55,7 +55,7 @@ def add_entries_of_modes(forest, ws, i, n, f, row):
 
 @for_flexible(factor_loops)
 def factor_flexible_loops(forest, loops, ws, arrays):
-    """Factors of J M⁻¹ Jᵀ for placed links; the accelerations of the links are left unchanged."""
+    """Factors of J M⁻¹ Jᵀ for links with known poses; the accelerations of the links are left unchanged."""
     row_wrenches(loops, ws, arrays.wrench)
     mark_live_rows(forest, loops, ws, arrays)
     multiply_flexible_rows(forest, loops, ws, None, arrays)

@@ -1,4 +1,4 @@
-"""The equations of motion of one flexible body in its floating frame, about the frame's origin, handle 1.
+"""The equations of motion of one flexible body in its floating frame, about the frame's origin (handle 1).
 
 With the twist (ω, v) of the frame, the accelerations α and a, the integrals h, A, B, N, S1 and B1 at η
 (``model/mode_tables.py``), and sums over repeated indices,
@@ -36,7 +36,8 @@ def axial(N):
 
 @jit
 def begin_modes(forest, ws, i):
-    """Γ_FR, Γ_FF, the modal bias and the velocity products of body i, placed and moved, without what it carries."""
+    """Γ_FR, Γ_FF, the modal bias and the velocity products of body i, with known pose and velocity, without what it
+    carries."""
     tables, modal = forest.flexible, ws.modal
     b = tables.body[i]
     start, count, pair = tables.mode[b], tables.mode[b + 1] - tables.mode[b], tables.pair[b]
@@ -97,7 +98,8 @@ def modal_speeds_of(forest, ws, i):
 
 @jit
 def modal_momentum(forest, ws, i, j):
-    """Momentum S1_j·v + B_j·ω + (M η')_j conjugate to η'_j, mode j of body i, for placed and moved links."""
+    """Momentum S1_j·v + B_j·ω + (M η')_j conjugate to η'_j, mode j of body i, for links with known poses and
+    velocities."""
     tables, modal = forest.flexible, ws.modal
     b, R = tables.body[i], load_matrix(ws.rotation, i)
     v, w = apply_t(R, load_from(ws.twist, i, 0)), apply_t(R, load_from(ws.twist, i, 3))

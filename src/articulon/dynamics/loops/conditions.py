@@ -4,8 +4,8 @@ A row requires φ(q, t) = 0. Its rate is J u − v(t), its second derivative J u
 and acceleration of a given motion, zero for a loop. The links' accelerations contain the velocity products of the
 tree's own joints. So the second derivative is the row's wrench applied to these accelerations, plus the row's own
 velocity products γ. The force of a row on the links is Jᵀλ, a wrench on each of two links or a force on one speed
-(Mukherjee and Anderson 2007: constraint forces lie in the orthogonal complement of the loop joint's motion). World axes
-throughout.
+(Mukherjee and Anderson 2007: constraint forces lie in the orthogonal complement of the loop joint's motion). All
+vectors are in world axes.
 """
 
 import math
@@ -179,7 +179,7 @@ def row_vectors(loops, ws, r):
 
 @jit
 def row_residuals(loops, q, ws, motion, residual):
-    """Residuals φ of every row for placed links."""
+    """Residuals φ of every row for links with known poses."""
     for r in range(loops.kind.size):
         kind, a, b = loops.kind[r], loops.link_a[r], loops.link_b[r]
         if kind == DRIVE:
@@ -198,7 +198,7 @@ def row_residuals(loops, q, ws, motion, residual):
 
 @jit
 def row_wrenches(loops, ws, wrench):
-    """The unit force of every row on its two links, for placed links: the rows of J."""
+    """The unit force of every row on its two links, for links with known poses: the rows of J."""
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
             continue
@@ -278,7 +278,7 @@ def acts(forest, ws, i, n, f, moment, force, locked):
 @jit
 def row_biases(loops, ws, gamma):
     """Velocity products γ: the part of every row's second derivative that does not contain the links' accelerations,
-    for placed and moved links."""
+    for links with known poses and velocities."""
     for r in range(loops.kind.size):
         gamma[r] = 0.0
         if loops.kind[r] == DRIVE:
@@ -312,7 +312,7 @@ def on_links(loops, wrench, r, array, linear, angular):
 
 @jit
 def row_rates(loops, u, ws, wrench, motion, rate):
-    """Rates φ' = J u − v of every row for moved links."""
+    """Rates φ' = J u − v of every row for links with known velocities."""
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
             rate[r] = u[loops.speed[r]] - motion[loops.motion[r], 1]

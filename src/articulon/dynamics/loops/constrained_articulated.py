@@ -149,7 +149,7 @@ def whiten_rows(forest, loops, ws, arrays):
 
 @by_forest
 def factor_loops(forest, loops, ws, arrays):
-    """Factors of J M⁻¹ Jᵀ for links whose articulated inertias have been kept."""
+    """Factors of J M⁻¹ Jᵀ for links whose articulated inertias have been stored."""
     row_wrenches(loops, ws, arrays.wrench)
     mark_live_rows(forest, loops, ws, arrays)
     factor_paths(forest, loops, ws, None, arrays)
@@ -160,7 +160,7 @@ def factor_loops(forest, loops, ws, arrays):
 
 @jit
 def solve_tree_and_keep(forest, tau, wrench, gravity, ws, udot, kept):
-    """Accelerations of the open forest for placed and moved links."""
+    """Accelerations of the open forest for links with known poses and velocities."""
     links = forest.mass.size
     eliminate_and_keep(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, ws, 0, links, kept)
     accelerate(forest, gravity, ws, udot, 0, links)
@@ -197,7 +197,7 @@ def at_rest(ws, arrays):
 
 @jit
 def largest_error(loops, q, ws, arrays):
-    """The largest |φ|; the largest |φ| relative to the size of the terms whose difference is φ, with its row."""
+    """The largest |φ|; then the largest |φ| relative to the size of the terms whose difference is φ, and its row."""
     absolute, relative, worst = 0.0, 0.0, 0
     for r in range(loops.kind.size):
         size = loops.size[r]

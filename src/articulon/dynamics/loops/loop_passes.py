@@ -37,7 +37,7 @@ NO_GRAVITY = np.zeros(3), np.ones(1)
 
 @pass_of
 def factor_rows(forest, loops, ws, arrays):
-    """Factors of J M⁻¹ Jᵀ for links whose articulated inertias have been kept."""
+    """Factors of J M⁻¹ Jᵀ for links whose articulated inertias have been stored."""
     factor_loops(forest, loops, ws, arrays)
 
 
@@ -94,8 +94,8 @@ def solving_with_loops(
     udot: np.ndarray,
     adding: OpenForest = BARE,
 ) -> list[Bound]:
-    """The passes that find u' (nu,) under ``loads`` (see :class:`articulon.dynamics.solvers.Loads`), for placed and
-    moved links and evaluated given motions."""
+    """The passes that find u' (nu,) under ``loads`` (see :class:`articulon.dynamics.solvers.Loads`), when poses and
+    velocities of the links and given motions are known."""
     return [
         *factoring_under(forest, loops, loads, ws, arrays, udot, adding),
         begin_rows.bind(loops, ws, arrays),
@@ -133,21 +133,22 @@ def solving_again(
 
 
 def factoring(forest: Forest, loops: Loops, ws: Workspace, arrays: LoopScratch, adding: OpenForest = BARE) -> Program:
-    """The program that factors J M⁻¹ Jᵀ for placed links."""
+    """The program that factors J M⁻¹ Jᵀ for links with known poses."""
     loads = arrays.tau, arrays.total, *NO_GRAVITY
     return Program(factoring_under(forest, loops, loads, at_rest.py_func(ws, arrays), arrays, arrays.response, adding))
 
 
 def responding(forest: Forest, ws: Workspace, arrays: LoopScratch, adding: OpenForest = BARE) -> Program:
-    """The program that finds M⁻¹ f of the forces in the scratch, for placed links; the result is in ``response``."""
+    """The program that finds M⁻¹ f of the forces in the scratch, for links with known poses; the result is in
+    ``response``."""
     loads = arrays.tau, arrays.total, *NO_GRAVITY
     return solving_again(forest, loads, at_rest.py_func(ws, arrays), arrays, arrays.response, adding)
 
 
 @jit
 def respond(loops, arrays, responding):
-    """Writes M⁻¹ Jᵀ λ to ``response``, for the λ that removes the residual. The links must have been placed and J M⁻¹
-    Jᵀ factorised."""
+    """Writes M⁻¹ Jᵀ λ to ``response``, for the λ that removes the residual. The poses of the links must be known, and J
+    M⁻¹ Jᵀ must have been factorised."""
     for k in range(arrays.tau.size):
         arrays.tau[k] = 0.0
     flat = arrays.total.reshape(-1)

@@ -35,7 +35,8 @@ RESTORES, LAMMPS = True, False
 
 @jit
 def put(batch, field, k, value):
-    """Set a field of the k-th contact. An unsigned index skips the check for counting from the end."""
+    """Set a field of the k-th contact. The index is unsigned, so that the compiler omits the check for negative
+    indices."""
     batch[np.uint64(field * STRIDE) + np.uint64(k)] = value
 
 
@@ -129,7 +130,7 @@ def find_velocities(batch, count):
 
 @jit
 def turn(batch, count, h):
-    """Carry the tangential displacements into the new tangent planes."""
+    """Rotate the tangential displacements into the new tangent planes."""
     for k in range(count):
         nx, ny, nz = get3(batch, BATCH.new_normal, k)
         wix, wiy, wiz = get3(batch, BATCH.spin_i, k)
@@ -186,7 +187,7 @@ def act(batch, count, h, rows):
 
 @jit
 def sum_forces(batch, count):
-    """Sum the total forces, for records."""
+    """Compute the total forces, for records."""
     for k in range(count):
         nx, ny, nz = get3(batch, BATCH.new_normal, k)
         fx, fy, fz = get3(batch, BATCH.tangential, k)

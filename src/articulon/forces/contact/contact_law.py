@@ -30,10 +30,10 @@ def arms(Ri, Rj, delta):
     torque.
 
     The default R r/(R_i + R_j) (equation 4) conserves angular momentum and makes the torque's power equal to that of
-    the tangential force; LAMMPS takes R and R − δ/2. A wall has R_j = 0 here, and its contacts lie on its surface.
+    the tangential force; LAMMPS uses R and R − δ/2. A wall has R_j = 0 here, and its contacts lie on its surface.
     """
     if LAMMPS:
-        depth = 0.5 * delta if Rj > 0.0 else 0.0  # at a wall LAMMPS takes R for both
+        depth = 0.5 * delta if Rj > 0.0 else 0.0  # at a wall LAMMPS uses R for both
         return Ri, Rj, Ri - depth, Rj - depth
     part = 1.0 - delta / (Ri + Rj)
     return Ri * part, Rj * part, Ri * part, Rj * part
@@ -98,7 +98,7 @@ def forces(depth, a, ms, damping, nx, ny, nz, vx, vy, vz, x, y, z, before, h, k,
     before
         Relative normal velocity at the last evaluation, ``NEVER`` if there was none. Velocities are those of half
         steps. The normal damping uses the velocity that the last two half steps predict for the end of the step, so
-        that its dissipation is of second order in the step. LAMMPS takes the velocity of the half step.
+        that its dissipation is of second order in the step. LAMMPS uses the velocity of the half step.
     h
         Time since the last evaluation; zero leaves ξ unchanged.
     k, kt, ct, mu_s, mu_k
@@ -107,8 +107,8 @@ def forces(depth, a, ms, damping, nx, ny, nz, vx, vy, vz, x, y, z, before, h, k,
     Returns
     -------
     tuple
-        Elastic and viscous normal force, tangential force (3), its viscous part (3), 1 where the contact slides, and
-        ξ (3).
+        Elastic and viscous normal force, tangential force (3), its viscous part (3), 1 if the contact slides, otherwise
+        0, and ξ (3).
     """
     tangential_damping = ct * damping if RESTORES else ct * ms
     vn = vx * nx + vy * ny + vz * nz

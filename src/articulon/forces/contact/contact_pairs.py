@@ -111,7 +111,7 @@ def row_in(ring, p):
 
 @jit
 def row_into(ring, into, places):
-    """Return the row to which a slot's contact adds for its other sphere."""
+    """Return the row to which the contact of a slot adds the load on its other sphere."""
     return into if into >= places else row_in(ring, into)
 
 

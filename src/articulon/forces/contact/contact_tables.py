@@ -34,7 +34,7 @@ time."""
 FREE, STICKS, SLIDES = 0, 1, 2
 """Contact states of a pair within reach."""
 PARTS = 4
-"""Offset added to the state while a pass is in a block, for pairs that no longer touch."""
+"""Offset that is added to the state of pairs that no longer touch, while a pass processes their block."""
 LEFT, PASSED, OVERRUN = 1, 2, 3
 """Fault codes: a sphere has left the box, has gone through a mesh, or overlaps more triangles than the capacity."""
 NORMAL_WORK, SPRING_WORK, VISCOUS_WORK, FRICTION_WORK, WALL_WORK = range(5)
@@ -59,8 +59,8 @@ class Spheres(NamedTuple):
     each sphere has its own."""
     load: np.ndarray
     """Contact loads, see ``LOAD``: first one row per sphere, then one row for each candidate that is far apart in the
-    order, then the rings, which hold the rows of the places at which each thread of a sweep is. Reset to zero when
-    read; shape (spheres + rows + strips × 4096, 8)."""
+    order, then the rings, which hold the rows of the places that each thread processes at the moment. Reset to zero
+    when read; shape (spheres + rows + strips × 4096, 8)."""
 
 
 class Candidates(NamedTuple):
@@ -75,8 +75,8 @@ class Candidates(NamedTuple):
     root: np.ndarray
     """Place of the other sphere itself, shape (capacity,)."""
     into: np.ndarray
-    """Row of ``Spheres.load`` for the load on the other sphere: that sphere's own if it is in the same strip and near
-    in the order, otherwise a separate row of this slot, shape (capacity,)."""
+    """Row of ``Spheres.load`` for the load on the other sphere: the row of that sphere if it is in the same strip and
+    near in the order, otherwise a separate row of this slot, shape (capacity,)."""
     across: np.ndarray
     """First of the separate rows whose other sphere is at each place, shape (spheres + 1,)."""
     source: np.ndarray
@@ -121,7 +121,7 @@ class WallSlots(NamedTuple):
     wall: np.ndarray
     """Wall of the feature, shape (capacity,)."""
     touches: np.ndarray
-    """Contact state as in ``Candidates``; active ones occupy the first slots of a place, in the order of features;
+    """Contact state as in ``Candidates``; active contacts occupy the first slots of a place, in the order of features;
     shape (capacity,)."""
     velocity: np.ndarray
     """Velocity of the wall's material at the contact [length/time], and the wall's angular velocity, shape (capacity,
@@ -194,8 +194,8 @@ PLACES = 512
 """Number of places whose contacts a thread processes together, and of contacts that it loads from or stores in a state
 together."""
 RING = 4096
-"""Rows of a ring, a power of two: those of a block of places and of the neighbours behind it. They fit the second-level
-cache."""
+"""Rows of a ring, a power of two: those of a block of places and of the neighbours behind it. They fit into the
+second-level cache."""
 LAYERS = 6
 """Number of layers of spheres in a strip, if all spheres fill a cube. Then most contacts are within one strip, and
 there are enough strips for many threads."""

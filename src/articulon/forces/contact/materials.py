@@ -133,8 +133,8 @@ class Contact(Declaration):
     of restitution is larger than the given one: 0.25 for 0.1."""
     convention: Literal["consistent", "lammps"] = "consistent"
     """Convention for the arms of the tangential force. Either R_i r/(R_i + R_j) of equation 4, which conserves angular
-    momentum, with the tangential displacement rotating with the mean spin; or R for velocities and R − δ/2 for torques,
-    without that rotation."""
+    momentum, with the tangential displacement rotating at the mean angular velocity; or R for velocities and R − δ/2
+    for torques, without that rotation."""
     rolling: Literal["none", "spring"] = "none"
     """Rolling resistance."""
     twisting: Literal["none", "spring"] = "none"
@@ -328,7 +328,7 @@ class _Row:
         return self.mean("rolling_stiffness", 0.0)
 
     def kinetic(self, static: float) -> float:
-        """μ_k of the pair, or the mean of those of the two materials, which default to their μ_s.
+        """μ_k of the pair, or the mean of those of the two materials, each of which is μ_s by default.
 
         Raises ModelError if it is larger than μ_s.
         """

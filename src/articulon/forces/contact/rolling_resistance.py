@@ -85,7 +85,8 @@ def add_couple(load, p, s, couple):
 @jit
 def resist_strip(spheres, candidates, walls, shapes, table, first, last, h):
     """Evaluate the contacts of a strip of places. Couples between spheres are added to their contact loads, and the
-    work of the mean of previous and new couples to the line of friction; couples of walls are booked with the kicks."""
+    work of the mean of previous and new couples is added to the ledger line of friction. The work of couples at walls
+    is booked with the kicks."""
     motion, load, rows, kinds = spheres.motion, spheres.load, table.rows, table.kinds[0]
     record, resistance, touches = candidates.record, candidates.resistance, candidates.touches
     for p in range(first, last):

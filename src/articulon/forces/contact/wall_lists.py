@@ -35,7 +35,8 @@ def walls_moved(walls, lists, skin):
 
 @jit
 def image(cell, d, k):
-    """Lattice vector that brings d to its k-th image: the nearest one for 0, and up to one period further each way."""
+    """Lattice vector that moves d to its k-th image: the nearest image for k = 0, and up to one period further in each
+    direction."""
     f = fractions(cell, d[0] + cell.origin[0], d[1] + cell.origin[1], d[2] + cell.origin[2])
     steps = (k % 3, k // 3 % 3, k // 9)
     s = (0.0, 0.0, 0.0)
@@ -209,7 +210,8 @@ def outside_block(cell, particles, first, last):
 
 @jit
 def remember_poses(system):
-    """Store the poses of the walls, and the largest relevant distances from them."""
+    """Store the poses of the walls, and for each wall the largest distance of a relevant point from its reference
+    point."""
     walls, lists, particles, radius = system.shapes, system.near_walls, system.particles, system.spheres.radius
     reference, skin = particles.reference, system.skin[0]
     for w in range(walls.shape.size):

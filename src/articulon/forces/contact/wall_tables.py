@@ -14,7 +14,7 @@ CELLS = 1 << 20
 """Largest number of cells for the triangles of one mesh."""
 
 LEAST_ANGLE = 1e-6
-"""Normals closer than this are equal up to rounding [rad]."""
+"""Angle between normals below which they count as equal [rad]."""
 
 
 class Walls(NamedTuple):
@@ -68,7 +68,7 @@ class WallLists(NamedTuple):
     listed: np.ndarray
     """Poses of the walls when these lists were built; NaN before the first build, shape (walls, 21)."""
     far2: np.ndarray
-    """Largest squared distance of a relevant place from the reference point of each wall at that time [length²]."""
+    """Largest squared distance of a relevant point from the reference point of each wall at that time [length²]."""
     outside: np.ndarray
     """A sphere of each block of places that has left the box, −1 for none, shape (blocks,)."""
     needed: np.ndarray

@@ -57,7 +57,7 @@ class ImpactTable(NamedTuple):
     cell: Cell
     """The box."""
     walls: Walls
-    """The walls, placed."""
+    """The walls, at their poses."""
     wall_of: np.ndarray
     """Wall of each feature, shape (features,)."""
     restitution: np.ndarray

@@ -44,7 +44,8 @@ class WallPart(NamedTuple):
 
     @classmethod
     def plane(cls, name: str, kind: str, normal: np.ndarray, motion: np.ndarray) -> WallPart:
-        """The half-space behind a plane through the wall's reference point, with a unit normal out of the solid."""
+        """The half-space behind a plane through the wall's reference point, with a unit normal that points out of the
+        solid."""
         return cls(name, "plane", kind, normal, 0.0, motion, None, 0.0)
 
     @classmethod
