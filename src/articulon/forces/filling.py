@@ -92,15 +92,15 @@ def fill_modal_damping(forest, u, joint):
 
 @pass_of
 def fill_thermostat(forest, bath, time, ws, variables, wrench):
-    """Add the forces of a thermostat that is an equation of motion, and compute the rates of its variables (2,
-    variables)."""
+    """Add the forces of a thermostat that is part of the equations of motion, and compute the rates of its variables
+    (2, variables)."""
     thermostat_wrenches(forest, bath, time[0], ws, 0.0, variables[0], wrench, variables[1])
 
 
 @pass_of
 def fill_thermostat_with_rotors(forest, bath, time, ws, armature, u, variables, wrench, joint):
-    """Add the forces of a thermostat that is an equation of motion, also on the armatures of joints (nu,), and compute
-    the rates of its variables (2, variables)."""
+    """Add the forces of a thermostat that is part of the equations of motion, also on the armatures of joints (nu,),
+    and compute the rates of its variables (2, variables)."""
     energy = rotor_energy(armature, u)
     thermostat_wrenches(forest, bath, time[0], ws, energy, variables[0], wrench, variables[1])
     thermostat_on_rotors(bath, armature, u, variables[0], variables[1], joint)

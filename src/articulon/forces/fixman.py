@@ -34,7 +34,7 @@ class Fixman(Force):
     constraints are bonds and bond angles of point masses, this is the limit of stiff springs, except for the dependence
     of the springs' own frequencies on q, which flexible models usually neglect as well.
 
-    Energy and forces take one inward and one outward pass, O(n). Single free bodies are not affected.
+    Energy and forces need one inward and one outward pass, O(n). Single free bodies are not affected.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("temperature",)
@@ -67,8 +67,8 @@ class Fixman(Force):
         return self.temperature is None
 
     def check_baths(self, baths: Sequence[tuple[str, float]]) -> None:
-        """Raises ModelError if its temperature differs from that of a bath: the potential would then not remove the
-        right bias."""
+        """Raises ModelError if its temperature differs from that of a bath: the potential would then remove the bias of
+        another temperature."""
         assert self.temperature is not None
         own = float(self.temperature)
         for what, T in baths:

@@ -36,8 +36,8 @@ class Tables(NamedTuple):
     knots: np.ndarray
     """Times of the knots [time], shape (knots,)."""
     coefficients: np.ndarray
-    """Coefficients of the cubic after each knot, highest power first [force, or torque, over powers of time], shape
-    (knots, 4)."""
+    """Coefficients of the cubic after each knot, highest power first [force, or torque, divided by powers of time],
+    shape (knots, 4)."""
 
 
 class Given(NamedTuple):
@@ -199,7 +199,7 @@ class JointActuation(Force):
 
     @classmethod
     def coarsen(cls, table: Actuations, merging: Merging, links: int, speeds: int) -> Actuations | None:
-        """See :class:`Force`. Functions are rejected where joints lock."""
+        """See :class:`Force`. Functions are rejected if joints lock."""
         tables = table.tables
         if tables is None:
             return None

@@ -69,9 +69,10 @@ class JointDrive(Force):
     with ``stiffness`` k, ``damping`` d, ``max_torque`` τ_max, ``max_speed`` u_max and ``speed_band`` w. The driving
     torque falls from τ_max at the speed u_max − w to zero at u_max; the braking torque is up to τ_max at any speed.
     With w = u_max the torque is the straight line of a direct-current motor, from stall torque to no-load speed. If
-    only positions are given, u_d is their rate. Steps of explicit rules must resolve I/d and I w/τ_max, with I the
-    driven inertia; those of ``friction-implicit`` need not. ``JointDrive("arm", positions="30 deg", stiffness=...,
-    damping=...)`` holds a position, ``JointDrive("wheel", speeds="5 rad/s", damping=...)`` a speed.
+    only positions are given, u_d is their rate. Steps of explicit rules must resolve the times I/d and I w/τ_max, with
+    I the driven inertia; steps of ``friction-implicit`` are not limited by these times. ``JointDrive("arm",
+    positions="30 deg", stiffness=..., damping=...)`` holds a position, ``JointDrive("wheel", speeds="5 rad/s",
+    damping=...)`` a speed.
 
     A driven joint (``add_drive``) follows its motion exactly, with any force that this requires, and has no limits.
     """
@@ -109,8 +110,8 @@ class JointDrive(Force):
     """Interpolation of the tables: the cubic spline (not-a-knot, for four times or more), or straight lines. An
     integrator keeps its order only for smooth forces: with straight lines, let steps end at the times of the table."""
     beyond: Literal["refuse", "hold"] = "refuse"
-    """What happens outside the tables: a run that goes there is rejected, or the first and last values hold, at rest if
-    positions alone are given."""
+    """What happens outside the tables: a run that goes there is rejected, or the first and last values hold. If only
+    positions are given, the target is then at rest."""
 
     @model_validator(mode="before")
     @classmethod

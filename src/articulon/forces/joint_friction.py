@@ -51,7 +51,7 @@ class JointFrictions(NamedTuple):
     start: np.ndarray
     """First speed of each row, shape (rows,)."""
     end: np.ndarray
-    """Index behind the last speed of each row, shape (rows,)."""
+    """One past the index of the last speed of each row, shape (rows,)."""
     damping: np.ndarray
     """Damping coefficient c [mass/time, or mass length²/time], shape (rows,)."""
     friction: np.ndarray
@@ -167,7 +167,7 @@ class JointDamping(JointResistance):
     A coefficient is one number for all joints that connect bodies and have such a motion, or a table with one number
     for each named body, which selects the joint that carries it. A name ending in ``*`` means all bodies whose names
     begin so. If a body has two entries, the later one counts. A free or xyz joint, which connects no bodies, has
-    damping only if a table names its body. Loop constraints have none. Damping comes without noise: a joint with
+    damping only if a table names its body. Loop constraints have no damping. Damping acts without noise: a joint with
     damping cools below the temperature of a bath.
     """
 
@@ -281,7 +281,7 @@ def _parts(model: Model, key: str) -> dict[int, list[Part]]:
             parts = [Part(body, start, middle)]
         elif joint.quaternion is not None:
             parts = [Part(body, middle, end)]
-        else:  # revolute axes, each with a bearing of its own
+        else:  # revolute axes, each with its own bearing
             parts = [Part(body, k, k + 1) for k in range(middle, end)]
         parts = [part for part in parts if part.end > part.start]
         if parts:

@@ -181,7 +181,8 @@ class PositionRestraint(Force):
 
     @classmethod
     def coarsen(cls, table: Restraints, merging: Merging, links: int, speeds: int) -> Restraints | None:
-        """See :class:`Force`. The energy of a body that is merged with the ground is constant."""
+        """See :class:`Force`. A body that is merged with the ground has no restraint there, because its energy is
+        constant."""
         link, local = merging.carriers(table.link), merging.points(table.link, table.local)
         left = link >= 0
         return (

@@ -48,7 +48,7 @@ class Spheres(NamedTuple):
 
 
 class Event(NamedTuple):
-    """A contact that closes within a step, or may do so."""
+    """A contact that closes, or may close, within a step."""
 
     part: float
     """Approximate fraction of the step at which it closes; negative if only a shorter step can tell whether it
@@ -163,7 +163,7 @@ class ImpactEngine:
         return found if self._deepest(self.table, at.x, at.q, skipped, found[0]) > least else None
 
     def check_start(self, q: np.ndarray, u: np.ndarray) -> None:
-        """Raises ModelError, naming the pair, if something overlaps or a joint is beyond a stop at the start."""
+        """Raises ModelError, naming the pair, if two objects overlap or a joint is beyond a stop at the start."""
         at = self.at(q, u)
         found = self.deepest(at, np.zeros((0, 2), dtype=np.int64), OVERLAP)
         if found is None:
@@ -263,7 +263,7 @@ class ImpactEngine:
         self._move(self.response.forest, q, u)
 
     def is_hinge(self, contact: Any) -> bool:
-        """Whether a contact is the stop of a revolute joint, whose impulse is an angular one."""
+        """Whether a contact is the stop of a revolute joint, whose impulse is angular."""
         a, b = (int(k) for k in contact)
         return a == STOP and int(self.model.kinds[limits_of(self.model)[b].body]) == REVOLUTE
 

@@ -220,8 +220,9 @@ def least_gap(table, a, b, path, order, departure, s):
 def first_meeting(table, a, b, path, size, order, departure, until):
     """Fraction of the step at which the gap of a path can first close, at most ``until``; 2 if it does not.
 
-    A part of the step is skipped if no path within the bounds can close the gap there by more than rounding: if the gap
-    at its ends is larger than its largest possible change, or than the largest possible dip between them.
+    A part of the step is skipped if no path within the bounds can close the gap there by more than rounding. This is so
+    if the gap at the ends of the part is larger than its largest possible change, or than the largest possible dip
+    between the ends.
     """
     fastest, bend = path_bounds(table, a, b, path)
     off = departure_bounds(order, departure)
@@ -279,7 +280,7 @@ def shortest_flight(cell):
 
 @routine
 def find_first_event(table, skipped, start, end, h, order, departures, extents, found):
-    """Find the first of all contacts to close in a step of length h and write it into ``found`` (2,). Return the
+    """Find the contact that closes first in a step of length h, and write it into ``found`` (2,). Return the
     approximate fraction of the step at which it closes, 2 if none does, or −1 if only a shorter step can tell.
 
     ``start`` and ``end`` are (x, v, q, u) at the two ends; ``skipped`` (n, 2) are contacts to ignore; ``departures``

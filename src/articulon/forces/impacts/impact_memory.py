@@ -1,6 +1,6 @@
-"""What a run stores about its impacts: resting contacts, counters, and impacts in close succession.
+"""The data that a run stores about its impacts: resting contacts, counters, and impacts in close succession.
 
-It is a flat array in ``State.rule.history``, so that checkpoints include it.
+The data are a flat array in ``State.rule.history``, so that checkpoints include them.
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class MemoryPlaces(Columns):
     latest: int = 5
     """Time of the latest impact [time]."""
     largest: int = 6
-    """Largest normal impulse [mass velocity], or, for the stop of a revolute joint, angular impulse."""
+    """Largest normal impulse [mass velocity]; for the stop of a revolute joint, the angular impulse."""
     largest_at: int = 7
     """Time of that impulse [time]."""
     largest_of: int = 8
@@ -52,7 +52,7 @@ MEMORY = MemoryPlaces()
 
 
 WIDTH = 6
-"""Numbers stored per resting contact: the contact (2), its tangential mode, and the direction of its slip."""
+"""Number of values stored per resting contact: the contact (2), its tangential mode, and the direction of its slip."""
 
 
 class Rests(NamedTuple):

@@ -44,7 +44,7 @@ class ImpactTable(NamedTuple):
     kind: np.ndarray
     """Kind of each sphere, −1 for one that only has a hard core, shape (spheres,)."""
     walled: np.ndarray
-    """Number of spheres with a radius of their own, which can hit walls; they come first, shape (1,)."""
+    """Number of spheres that have a radius and therefore can hit walls; they come first, shape (1,)."""
     core: np.ndarray
     """Class of each sphere for hard cores, shape (spheres,)."""
     core_size: np.ndarray

@@ -85,9 +85,9 @@ class Impacts(Declaration):
     excluded_joints: Annotated[Whole, Field(ge=0)] = 1
     """Spheres do not hit each other if their bodies are at most this many joints apart; those on one body never do."""
     resting_speed: Annotated[Quantity | None, Dimension("velocity", minimum=0)] = None
-    """Approach speed below which an impact is inelastic and becomes a resting contact, which pushes but does not pull,
-    for as long as accelerations press the two together [length/time]. With None contacts never rest: a bouncing ball
-    then comes to infinitely many impacts, which ends the run with an error."""
+    """Approach speed below which an impact is inelastic and becomes a resting contact [length/time]. A resting contact
+    pushes but does not pull, and lasts as long as accelerations press the two objects together. With None contacts
+    never rest: a bouncing ball then has infinitely many impacts in a finite time, and the run ends with an error."""
 
     @model_validator(mode="after")
     def _in_bounds(self) -> Self:

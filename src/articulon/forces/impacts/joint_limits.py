@@ -41,10 +41,10 @@ class Limit(NamedTuple):
 class JointLimits(Declaration):
     """Stops of revolute and prismatic joints: q ≥ lower and q ≤ upper, with instantaneous impacts at the stops.
 
-    Limits are one number for each named body, the one that the joint carries. A name that ends in ``*`` means all
-    bodies whose names begin so. If a body has two entries, the later one counts. Angles are not wrapped: limits of −400
-    and 400 degrees allow more than one turn to each side. Several simultaneous impacts follow the law declared in
-    ``impacts``, if the model has them, and are sequential otherwise.
+    Limits are tables with one number for each named body, which selects the joint that carries it. A name that ends in
+    ``*`` means all bodies whose names begin so. If a body has two entries, the later one counts. Angles are not
+    wrapped: limits of −400 and 400 degrees allow more than one turn to each side. Several simultaneous impacts follow
+    the law declared in ``impacts``, if the model has them, and are sequential otherwise.
     """
 
     is_force: ClassVar[bool] = True

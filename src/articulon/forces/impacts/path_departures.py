@@ -69,9 +69,7 @@ def departures(table, forest, path, turn, change, arm0, arm1, depart, found):
             arm, slide = max(dot(a, a), dot(b, b)) ** 0.5, 0.0
             if translates(forest.kind[i]):
                 gone = sub(b, a)
-                slide = (
-                    dot(gone, gone) ** 0.5 + turn[p] * arm
-                )  # upper bound of the change of the arm due to rotation alone
+                slide = dot(gone, gone) ** 0.5 + turn[p] * arm  # second term: change by rotation alone
             depart[i] = depart[p] + share * derivative_bound(path, turn[p], change[p], arm, slide)
     for s in range(found.size):
         i = table.link[s]

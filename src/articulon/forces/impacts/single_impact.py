@@ -2,9 +2,9 @@
 
 As the normal impulse p grows, dv/dp = A (1, −μ s), with s the direction of the slip. Depending on A and friction the
 slip rotates, ends, sticks or starts again. The motion is known for every p (E. J. Routh, Dynamics of a System of Rigid
-Bodies, 1905; V. Bhatt and J. Koechling, J. Appl. Mech. 62, 907, 1995). Compression ends where the normal velocity is
-zero. The laws differ in where restitution ends; none continues beyond the point where the normal impulse has returned
-all the work that it absorbed, so that energy never increases. Friction dissipates energy at every p.
+Bodies, 1905; V. Bhatt and J. Koechling, J. Appl. Mech. 62, 907, 1995). Compression ends when the normal velocity is
+zero. The laws differ in the end of restitution. No law continues after the normal impulse has returned all the work
+that it absorbed, so energy never increases. Friction dissipates energy at every p.
 """
 
 from __future__ import annotations

@@ -111,8 +111,8 @@ def lay_grid(grid, low, high, sites):
 
 @jit
 def wrap_block(cell, particles, wrap, first, last, extent):
-    """Compute the shifts of some sites into the box; ``extent`` (7,) gets their lowest and highest coordinates there,
-    and a sum that is finite if all of them are."""
+    """Compute the shifts of some sites into the box; ``extent`` (7,) receives their lowest and highest coordinates
+    there, and a sum that is finite if all of them are."""
     site, vectors, periodic = particles.site, cell.vectors, cell.periodic
     low0, low1, low2, high0, high1, high2 = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf
     everything = 0.0
@@ -334,7 +334,8 @@ def sort_sites(cell, particles, grid, kinds, charges):
         start[c] = start[c - 1]
     start[0] = 0
     PERMUTE(particles, grid, kinds, charges)
-    # Images of the sites across a, then of all of these across b, then across c, in the order of their originals.
+    # Images of the sites across a, then of sites and images across b, then of all these across c, in the order of their
+    # originals.
     total = 0
     for axis in range(3):
         if periodic[axis] == 0:

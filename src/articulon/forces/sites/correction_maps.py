@@ -159,7 +159,8 @@ def add_dihedral_virial(result, slope, bonds, gradients):
 
 @kernel(called="value")
 def map_measure(table, cell, particles, neighbours, result):
-    """Add energy, virial and Laplacian of each pair of angles; sites shared by both contribute to the mixed part."""
+    """Add energy, virial and Laplacian of each pair of angles; sites that belong to both angles contribute to the mixed
+    part."""
     for m in range(table.members.shape[0] // 2):
         one, bonds, phi, by_phi = dihedral(table, cell, particles, 2 * m)
         two, others, psi, by_psi = dihedral(table, cell, particles, 2 * m + 1)

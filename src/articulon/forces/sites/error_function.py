@@ -1,7 +1,7 @@
 """erf(αr)/r without the error function, for loops that the compiler vectorises.
 
 As a function of s = r² it is entire, so on [0, cutoff²] a polynomial approximates it to double precision; erfc(αr)/r is
-1/r minus this. With Boys' functions F_n(x) = ∫₀¹ u²ⁿ exp(−xu²) du (Boys 1950) and x = α²s:
+1/r minus this polynomial. With Boys' functions F_n(x) = ∫₀¹ u²ⁿ exp(−xu²) du (Boys 1950) and x = α²s:
 
     erf(αr)/r = (2α/√π) F₀(x) = s G + H/(2α²),    G = (4α³/√π) F₁(x),    H = (4α³/√π) exp(−x),
 
