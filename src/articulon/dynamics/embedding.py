@@ -1,10 +1,10 @@
 """Euler parameters integrated by their accelerations, with the constraint |e| = 1 embedded (Guy 2018, appendices B and
 C).
 
-The rotational equation of a spherical or free joint, M ω' = g, becomes one for e'' by ω = L e' with L = 2E(e), 3×4:
-M₄ e'' = Lᵀ g with M₄ = Lᵀ M L of rank three, since E(e')e' = 0 leaves no velocity products (B.58). One parameter, p,
-depends on the three others, m, by e·e' = 0: e'_p = A e'_m with A = −e_mᵀ/e_p (C.2), e''_p = A e''_m − |e'|²/e_p (C.6).
-A permutation sorts the parameters into (m, p) (C.4). The reduced equation
+The rotational equation of a spherical or free joint, M ω' = g, becomes an equation for e'' by ω = L e' with L = 2E(e),
+3×4: M₄ e'' = Lᵀ g with M₄ = Lᵀ M L of rank three, since E(e')e' = 0 leaves no velocity products (B.58). One parameter,
+p, depends on the three others, m, by e·e' = 0: e'_p = A e'_m with A = −e_mᵀ/e_p (C.2), e''_p = A e''_m − |e'|²/e_p
+(C.6). A permutation sorts the parameters into (m, p) (C.4). The reduced equation
 
     (M_mm + Aᵀ M_pm + M_mp A + Aᵀ M_pp A) e''_m = Γ_m + Aᵀ Γ_p − (M_mp + Aᵀ M_pp)(−|e'|²/e_p)          (C.14)
 

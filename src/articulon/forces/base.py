@@ -181,7 +181,7 @@ class Force(Declaration):
     """Base of every force on bodies and joints."""
 
     is_force: ClassVar[bool] = True
-    """Marks forces among declarations."""
+    """Distinguishes forces from other declarations."""
     energy_channel: ClassVar[int | None] = None
     """Channel of its energy; None for a force without an energy function."""
     on_joints: ClassVar[bool] = False

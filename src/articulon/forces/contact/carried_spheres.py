@@ -63,7 +63,7 @@ def farthest_sphere(system):
 
 @jit
 def list_spheres(system, lists, refresh):
-    """Rebuild all lists for the positions in ``site``, and keep the contacts."""
+    """Rebuild all lists for the positions in ``site``, and preserve the contacts."""
     particles, spheres = system.particles, system.spheres
     particles.reference[0, 0] = np.nan
     refresh[0](system.cell, particles, system.neighbours, system.grid, system.numbers, system.spheres.radius)

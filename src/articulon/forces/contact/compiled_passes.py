@@ -20,7 +20,7 @@ from articulon.kernel_variants import leaf_variant, part, specialised
 from articulon.kernels import kernel, prepare
 
 LIST = types.void(SYSTEM)
-"""Signature of the passes that list candidates and keep contacts."""
+"""Signature of the passes that list candidates and store contacts."""
 
 
 @kernel(called="value")

@@ -55,7 +55,7 @@ def count_block(particles, neighbours, spheres, candidates, skin, first, last):
 
 @jit
 def sum_starts(candidates):
-    """Turn row lengths into row starts; return whether the capacity suffices."""
+    """Convert row lengths to row starts; return whether the capacity suffices."""
     start = candidates.start
     start[0] = 0
     for p in range(start.size - 1):

@@ -113,7 +113,7 @@ def count_block(candidates, walls, first, last):
 
 @jit
 def keep_block(particles, candidates, walls, kept, first, last, whole, k):
-    """Keep the contacts in the rows of some places, from the k-th on; in each row those with walls come last."""
+    """Store the contacts in the rows of some places, from the k-th on; in each row, contacts with walls come last."""
     order, spheres = particles.order, particles.order.size
     for p in range(first, last):
         i = order[p]
@@ -138,7 +138,8 @@ def keep_block(particles, candidates, walls, kept, first, last, whole, k):
 
 @jit
 def sum_blocks(kept):
-    """Turn the numbers of contacts of all blocks into their starts. The capacity is the number of slots."""
+    """Convert the numbers of contacts of all blocks to the index of the first contact of each block. The capacity is
+    the number of slots."""
     block = kept.block
     block[0] = 0
     for b in range(1, block.size):
@@ -155,7 +156,7 @@ def count_all(candidates, walls, kept):
 
 
 def keep_all(particles, candidates, walls, kept, whole):
-    """Keep the contacts of all places."""
+    """Store the contacts of all places."""
     n, block = candidates.start.size - 1, kept.block
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
@@ -166,12 +167,12 @@ COUNT: Any = None
 SHARE: Any = None
 """Placeholders for the compiled passes."""
 WHOLE = False
-"""Whether records of pairs of spheres are kept too."""
+"""Whether records of pairs of spheres are stored too."""
 
 
 def keep(system):
-    """Keep all contacts, those in the row of each place contiguously. A state takes whole records; a list takes only
-    the history that the law needs for contacts between spheres."""
+    """Store all contacts, those in the row of each place contiguously. A state receives whole records; a list receives
+    only the history that the law needs for contacts between spheres."""
     COUNT(system.candidates, system.walls, system.kept)
     sum_blocks(system.kept)
     SHARE(system.particles, system.candidates, system.walls, system.kept, WHOLE)

@@ -143,7 +143,7 @@ def count_block(walls, lists, cell, particles, spheres, slots, skin, first, last
 
 @jit
 def sum_walls(slots, lists):
-    """Turn row lengths into row starts; return whether the capacity suffices."""
+    """Convert row lengths to row starts; return whether the capacity suffices."""
     slots.start[0], lists.group_start[0], lists.entry_first[0] = 0, 0, 0
     n = slots.start.size - 1
     for p in range(n):

@@ -118,7 +118,7 @@ def contact_gap(table, x, q, a, b):
 
 @kernel
 def touching(table, x, q, found):
-    """Write the contacts that are closed, up to rounding, into ``found`` (room, 2). Return their number, which may
+    """Write the contacts that are closed, up to rounding, into ``found`` (capacity, 2). Return their number, which may
     exceed the capacity."""
     count = 0
     for k in range(all_contacts(table)):

@@ -48,38 +48,38 @@ class Pressed(NamedTuple):
     total: np.ndarray
     """Number of resting contacts, shape (1,)."""
     contact: np.ndarray
-    """The contacts, shape (room, 2)."""
+    """The contacts, shape (capacity, 2)."""
     mode: np.ndarray
-    """``SLIDES`` or ``STICKS``, shape (room,)."""
+    """``SLIDES`` or ``STICKS``, shape (capacity,)."""
     along: np.ndarray
-    """Direction of the slip, used if the slip speed is too small to define one, world frame, shape (room, 3)."""
+    """Direction of the slip, used if the slip speed is too small to define one, world frame, shape (capacity, 3)."""
     friction: np.ndarray
-    """Coefficient of friction μ, shape (room,)."""
+    """Coefficient of friction μ, shape (capacity,)."""
     force: np.ndarray
-    """Force along the normal and two directions across it, at the latest evaluation, shape (room, 3)."""
+    """Force along the normal and two directions across it, at the latest evaluation, shape (capacity, 3)."""
     slip: np.ndarray
-    """Velocity along these directions, shape (room, 3)."""
+    """Velocity along these directions, shape (capacity, 3)."""
     jammed: np.ndarray
     """1 + the number of a contact whose force along n − μ s does not push the two objects apart; 0 for none, shape
     (1,)."""
     normal: np.ndarray
-    """Unit normals, shape (room, 3)."""
+    """Unit normals, shape (capacity, 3)."""
     gamma: np.ndarray
-    """J' u, shape (3 room,)."""
+    """J' u, shape (3 capacity,)."""
     row: np.ndarray
-    """J, shape (3 room, nu)."""
+    """J, shape (3 capacity, nu)."""
     jump: np.ndarray
-    """M⁻¹ Jᵀ, shape (3 room, nu)."""
+    """M⁻¹ Jᵀ, shape (3 capacity, nu)."""
     column: np.ndarray
-    """M⁻¹ times the force direction of each unknown, shape (3 room, nu)."""
+    """M⁻¹ times the force direction of each unknown, shape (3 capacity, nu)."""
     number: np.ndarray
-    """Row number of each unknown, shape (3 room,)."""
+    """Row number of each unknown, shape (3 capacity,)."""
     matrix: np.ndarray
-    """Matrix of the unknowns, shape (3 room, 3 room)."""
+    """Matrix of the unknowns, shape (3 capacity, 3 capacity)."""
     right: np.ndarray
-    """Right-hand side, then the solution, shape (3 room,)."""
+    """Right-hand side, then the solution, shape (3 capacity,)."""
     order: np.ndarray
-    """Columns in the order of elimination, shape (3 room,)."""
+    """Columns in the order of elimination, shape (3 capacity,)."""
     x: np.ndarray
     """Centres of the spheres, shape (spheres, 3)."""
     v: np.ndarray
