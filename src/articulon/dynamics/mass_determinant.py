@@ -1,7 +1,7 @@
 """ln det M of the joint-space mass matrix and its gradient, in O(n), by the articulated recursion.
 
-With the articulated inertias Iᴬ of the links, the mass matrix is a product of triangular factors of determinant one and
-of a block-diagonal matrix with the blocks Dᵢ = Sᵢᵀ Iᴬᵢ Sᵢ (Jain, J. Comput. Phys. 136, 289, 1997). So ln det M = Σ ln
+The mass matrix is a product of triangular factors of determinant one and of a block-diagonal matrix. Its blocks are Dᵢ
+= Sᵢᵀ Iᴬᵢ Sᵢ, with the articulated inertias Iᴬ of the links (Jain, J. Comput. Phys. 136, 289, 1997). So ln det M = Σ ln
 det Dᵢ, found inward.
 
 Its gradient is the reverse derivative of that sweep, found outward. Let Iᵃ = Iᴬ − Iᴬ S D⁻¹ Sᵀ Iᴬ be the inertia that a

@@ -222,8 +222,8 @@ class Ensemble:
         Raises
         ------
         ModelError
-            For a rule that does not support ensembles (the message names those that do), or one that is incompatible
-            with the thermostat, the forces, or the noise of the previous steps.
+            For a rule that does not support ensembles (the message names those that do), or that is incompatible with
+            the thermostat, the forces, or the noise of the previous steps.
         DivergenceError
             If a state is no longer finite; the message names the first one. All other states have taken all steps; see
             ``Q``, ``U`` and ``diverged``.

@@ -14,8 +14,8 @@ from articulon.model import CHANNELS
 from articulon.model.state import DAMPING, EXTERNAL, STOCHASTIC
 
 RESIDUAL, OVER_JOINTS, TOO_SLOW = "residual", "residual_over_joints", "too_slow"
-"""Names of the observables: |Σ G_c|/Σ|G_c| of the slowest tree's translation, its mean over all joints, and the
-fraction by which the slowest tree is too slow for the forces on it."""
+"""Names of the observables: the residual |Σ G_c|/Σ|G_c| of the slowest tree's translation; the mean residual of all
+joints; the fraction by which the slowest tree is too slow for the forces on it."""
 
 
 @kernel

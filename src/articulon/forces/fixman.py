@@ -31,8 +31,8 @@ class Fixman(Force):
     At equilibrium the coordinates of a model of rigid bodies on joints are distributed as √det M e^{−Φ/kT}: rigid
     joints cause a bias that stiff springs in their place would not cause. With this potential the distribution is
     e^{−Φ/kT} dq, with dq uniform in angles, displacements and rotations (Fixman, PNAS 71, 3050, 1974). If all rigid
-    constraints are bonds and bond angles of point masses, this is the limit of stiff springs, except for the dependence
-    of the springs' own frequencies on q, which flexible models usually neglect as well.
+    constraints are bonds and bond angles of point masses, this is the limit of stiff springs. Only the dependence of
+    the springs' own frequencies on q is missing, which flexible models usually neglect as well.
 
     Energy and forces need one inward and one outward pass, O(n). Single free bodies are not affected.
     """

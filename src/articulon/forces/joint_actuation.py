@@ -65,11 +65,11 @@ class JointActuation(Force):
 
     The force acts on one speed of a body's joint: a torque [torque] on a rotation, a force [force] on a translation;
     for a spherical joint, about an axis of the body. ``JointActuation("rod", 5)`` is constant. A function is called as
-    ``function(time, q, u, parameters, tau)`` at every evaluation, with the model's coordinates (nq,) and speeds (nu,),
-    and adds to the generalised forces ``tau`` (nu,), which are zero at the call. A function compiled with
-    ``numba.njit`` runs at full speed on the arrays of the run itself: it must not change the arrays that it reads, and
-    must not keep a reference to any of them. A plain Python function costs some microseconds more and receives copies,
-    which it may keep.
+    ``function(time, q, u, parameters, tau)`` at every evaluation, with the model's coordinates (nq,) and speeds (nu,).
+    It adds to the generalised forces ``tau`` (nu,), which are zero at the call. A function compiled with ``numba.njit``
+    runs at full speed on the arrays of the run itself: it must not change the arrays that it reads, and must not keep a
+    reference to any of them. A plain Python function costs some microseconds more and receives copies, which it may
+    keep.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("body", "values")

@@ -164,9 +164,9 @@ def resistance_of(terms: Iterable[Term]) -> JointFrictions | None:
 class JointDamping(JointResistance):
     """τ = −c u on the speeds u of joints.
 
-    A coefficient is one number for all joints that connect bodies and have such a motion, or a table with one number
-    for each named body, which selects the joint that carries it. A name ending in ``*`` means all bodies whose names
-    begin so. If a body has two entries, the later one counts. A free or xyz joint, which connects no bodies, has
+    A coefficient is one number for all joints that connect bodies and have such a motion. Or it is a table with one
+    number for each named body, which selects the joint that carries it. A name ending in ``*`` means all bodies whose
+    names begin so. If a body has two entries, the later one counts. A free or xyz joint, which connects no bodies, has
     damping only if a table names its body. Loop constraints have no damping. Damping acts without noise: a joint with
     damping cools below the temperature of a bath.
     """

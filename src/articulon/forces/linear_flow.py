@@ -80,8 +80,8 @@ def flow_wrenches(flow, ws, wrench):
 
 @pass_of
 def flow_adjoint(flow, gradient, ws, motion, by_place):
-    """Add the derivatives of V·F + Ω·N, with V the virtual velocity of the centre of mass, with respect to
-    displacements of links (links, 6) and to the numbers of the table."""
+    """Add the derivatives of V·F + Ω·N with respect to displacements of links (links, 6) and to the numbers of the
+    table. V is the virtual velocity of a body's centre of mass, and Ω its virtual angular velocity."""
     for k in range(flow.link.size):
         i = flow.link[k]
         R, pull = load_matrix(ws.rotation, i), load_matrix(flow.pull, k)

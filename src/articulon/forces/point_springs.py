@@ -311,8 +311,8 @@ def angular_velocity_of(i, ws):
 
 @pass_of
 def point_spring_adjoint(springs, gradient, ws, motion, by_place, by_velocity):
-    """Add the derivatives of −T d·(V₂ − V₁), with V the virtual velocities of the ends, with respect to displacements
-    and velocities of links (links, 6) and to the numbers of the table."""
+    """Add the derivatives of −T d·(V₂ − V₁) with respect to displacements and velocities of links (links, 6) and to the
+    numbers of the table. V₁ and V₂ are the virtual velocities of the ends."""
     for s in range(springs.constants.shape[0]):
         i, j, a, b, d = ends_of(springs, s, ws)
         v = sub(velocity_of(j, b, ws), velocity_of(i, a, ws))

@@ -209,8 +209,8 @@ def restraint_wrenches(table, ws, wrench):
 
 @pass_of
 def restraint_adjoint(table, gradient, ws, motion, by_place, by_velocity):
-    """Add the derivatives of −Σ k (x − x₀) V, with V the virtual velocities of the points, with respect to
-    displacements of links (links, 6) and to the numbers of the table."""
+    """Add the derivatives of −Σ k (x − x₀) V with respect to displacements of links (links, 6) and to the numbers of
+    the table. V is the virtual velocity of a point."""
     for r in range(table.link.size):
         i = table.link[r]
         arm = arm_of(i, load(table.local, r), ws)

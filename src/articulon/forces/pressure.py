@@ -25,8 +25,8 @@ def beyond_sites(model: Model) -> str | None:
 
 
 def pressure(model: Model, q: np.ndarray, u: np.ndarray) -> float:
-    """Pressure (2K + W)/(3V) of whole molecules: K is the kinetic energy of their centres of mass, and W = Σ F·r the
-    virial of the site forces on them, with F the force on a molecule and r its centre of mass [energy/length³].
+    """Pressure (2K + W)/(3V) of whole molecules: K is the kinetic energy of their centres of mass, and W = Σ F·r is the
+    virial of the site forces on them. F is the force on a molecule and r its centre of mass [energy/length³].
 
     For particles W is the trace of ``virial``. For bodies, a molecule is a tree together with those that loops or
     bonded terms connect to it, and W is that trace minus Σ F_s·(r_s − r) over the sites. The constraint forces within a
@@ -45,8 +45,8 @@ def pressure(model: Model, q: np.ndarray, u: np.ndarray) -> float:
     Raises
     ------
     ModelError
-        For a model without a periodic box, which has no volume, for bodies that are connected to the ground, and for a
-        force whose virial is unknown, such as any force on bodies, for example a point spring.
+        For a model without a periodic box (it has no volume), for bodies that are connected to the ground, and for a
+        force whose virial is unknown. The virial of forces on bodies, such as a point spring, is unknown.
     """
     check_model(model, "pressure")
     if model.box is None or not model.box.periodic.all():

@@ -7,17 +7,17 @@ about the tip's origin (spatial vectors: angular, then linear; moment, then forc
     f = K A + p − Tᵀ g      the wrench that the carrier exerts on the assembly, about the carrier's origin
     B = T A + C g + d       the acceleration of the tip's origin
 
-K is the inertia apparent at the carrier while the tip is free, C the inverse inertia apparent at the tip while the
-carrier is held, and T maps the carrier's acceleration to the tip's. K and C are symmetric and positive semidefinite.
-These are the equations of Featherstone (IJRR 18, 1999) and Poursina (2012, section 2), A1 = Φ11 f1 + Φ12 f2 + b1 and
-A2 = Φ21 f1 + Φ22 f2 + b2, solved for the wrench at the first handle: K = Φ11⁻¹, T = Φ21 Φ11⁻¹, C = Φ22 − Φ21 Φ11⁻¹ Φ12,
-with the joint to the carrier included. In this form no link's inertia is inverted, and a join adds positive terms,
-while the form with Φ subtracts terms. Within a block the equations are those of the articulated-body algorithm.
+K is the inertia apparent at the carrier while the tip is free. C is the inverse inertia apparent at the tip while the
+carrier is held. T maps the carrier's acceleration to the tip's. K and C are symmetric and positive semidefinite. These
+are the equations of Featherstone (IJRR 18, 1999) and Poursina (2012, section 2), A1 = Φ11 f1 + Φ12 f2 + b1 and A2 = Φ21
+f1 + Φ22 f2 + b2, solved for the wrench at the first handle: K = Φ11⁻¹, T = Φ21 Φ11⁻¹, C = Φ22 − Φ21 Φ11⁻¹ Φ12, with the
+joint to the carrier included. In this form no link's inertia is inverted, and a join adds positive terms, while the
+form with Φ subtracts terms. Within a block the equations are those of the articulated-body algorithm.
 
 A single link without its joint has K = I (its inertia), T = 1, C = 0, d = 0 and p = (ω × I ω) − w, with the given
 wrench w. Only these quantities differ for a flexible link. After elimination of its modal coordinates, K = Γ_RR − Γ_RF
-Γ_FF⁻¹ Γ_FR, T = S − φ Γ_FF⁻¹ Γ_FR and C = φ Γ_FF⁻¹ φᵀ, where S transfers accelerations from the link's origin to the
-tip, and φ holds the accelerations of the tip at unit modal accelerations (``flexible/flexible_blocks.py``).
+Γ_FF⁻¹ Γ_FR, T = S − φ Γ_FF⁻¹ Γ_FR and C = φ Γ_FF⁻¹ φᵀ (``flexible/flexible_blocks.py``). Here S transfers accelerations
+from the link's origin to the tip, and φ holds the accelerations of the tip at unit modal accelerations.
 
 The degrees of freedom of the joint are eliminated one after the other. With a column P of its motion, joint force τ, U
 = K P, D = Pᵀ U and y = T P,

@@ -100,8 +100,9 @@ class ComplexScratch(NamedTuple):
 
 @kernel
 def find_directional(forest, loops, q, u, acting, shift, speed, arrays, by_force, by_row):
-    """Writes derivatives of τ − Jᵀλ to ``by_force`` (directions, nu) and of φ'' of the rows to ``by_row`` (directions,
-    rows), at fixed u' and λ, along the rows of ``shift`` (directions, nq) and ``speed`` (directions, nu)."""
+    """Writes derivatives along the rows of ``shift`` (directions, nq) and ``speed`` (directions, nu), at fixed u' and
+    λ: those of τ − Jᵀλ to ``by_force`` (directions, nu), and those of φ'' of the rows to ``by_row`` (directions,
+    rows)."""
     ws, links, ground = arrays.ws, forest.parent.size, (-acting.gravity[0], -acting.gravity[1], -acting.gravity[2])
     for d in range(shift.shape[0]):
         for k in range(q.size):
@@ -182,8 +183,9 @@ def complex_scratch(model: Model) -> ComplexScratch:
 def along(
     model: Model, q: np.ndarray, u: np.ndarray, acting: Acting, shift: np.ndarray, speed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives of the joint forces minus those of the loops, τ − Jᵀλ (directions, nu), and of φ'' (directions,
-    rows), along changes of the coordinates in their tangent space and of the speeds, each (directions, nu)."""
+    """Derivatives along changes of the coordinates in their tangent space and of the speeds, each (directions, nu). The
+    result holds those of the joint forces minus those of the loops, τ − Jᵀλ (directions, nu), and those of φ''
+    (directions, rows)."""
     forest, loops, _ = kernel_tables(model)
     count, arrays = len(shift), complex_scratch(model)
     rates, by_force = np.zeros((count, model.nq)), np.zeros((count, model.nu))

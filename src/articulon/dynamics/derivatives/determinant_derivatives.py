@@ -1,8 +1,8 @@
 """Derivatives of the gradient of ln det M, by steps along the imaginary axis (``complex_steps.py``), in O(n).
 
-Let g be the gradient of ln det M along the speeds (``mass_determinant.py``). To find how g changes with the
-coordinates, the links and their joint frames, the sweeps that compute g run in complex numbers, with h times the change
-as the imaginary part of the input. The imaginary part of the result, divided by h, is the change of g.
+Let g be the gradient of ln det M along the speeds (``mass_determinant.py``). The change of g with the coordinates, the
+links and their joint frames is found by complex steps: the sweeps that compute g run in complex numbers, and the
+imaginary part of their input is h times the change. The imaginary part of the result, divided by h, is the change of g.
 
 With joint speeds λ held fixed, λ·g is the derivative of ln det M along λ. Since second derivatives commute, the
 derivative of λ·g with respect to any variable is the derivative, along λ, of ∂ ln det M with respect to that variable.
@@ -114,10 +114,10 @@ def place_displaced(forest, q, shift, links):
 
 @pass_of
 def determinant_force_tangent(forest, q, shift, changes, factor, energy, energy_change, links, joint):
-    """Add the change of the force c E g to ``joint`` (nu,), with g the gradient of ln det M at q, the number c in
-    ``factor``, and the energy E and its change in ``energy`` and ``energy_change`` (1,). It is caused by a shift of the
-    coordinates in their tangent space (nu,), and by ``changes`` of masses, first moments and inertias of links, and of
-    positions and rotations of joint frames."""
+    """Add the change of the force c E g to ``joint`` (nu,), with g the gradient of ln det M at q. The number c is in
+    ``factor``; the energy E and its change are in ``energy`` and ``energy_change`` (1,). The force changes by a shift
+    of the coordinates in their tangent space (nu,), and by ``changes`` of masses, first moments and inertias of links,
+    and of positions and rotations of joint frames."""
     mass, moment, inertia, position, turn = changes
     h = STEP / max(1.0, largest_change(forest, shift, changes))
     own, links.step[0] = links.forest, h

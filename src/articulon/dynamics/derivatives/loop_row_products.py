@@ -84,8 +84,8 @@ def add_wrench(i, f, n, wrench):
 
 @jit
 def weigh_vectors(loops, ws, r, by_n, by_arm, by_lever, by_place, gradient):
-    """Adds derivatives with respect to n, to the arm or m, and to the lever to the derivatives with respect to
-    displacements of the links (links, 6) and to the row's parameters."""
+    """Converts derivatives with respect to n, to the arm or m, and to the lever to derivatives with respect to
+    displacements of the links (links, 6) and to the row's parameters, and adds these."""
     a, b = loops.link_a[r], loops.link_b[r]
     n, arm, _ = row_vectors(loops, ws, r)
     by_arm = add(by_arm, by_lever)
@@ -100,8 +100,8 @@ def weigh_vectors(loops, ws, r, by_n, by_arm, by_lever, by_place, gradient):
 
 @pass_of
 def weigh_residuals(loops, ws, multiplier, by_place, by_coordinate, gradient):
-    """Adds the derivatives of Σ μ φ, with a ``multiplier`` μ of each row, with respect to displacements of links
-    (links, 6), to driven coordinates in the tangent space (nu,), and to the rows' parameters."""
+    """Adds the derivatives of Σ μ φ with respect to displacements of links (links, 6), to driven coordinates in the
+    tangent space (nu,), and to the rows' parameters. Each row has its ``multiplier`` μ."""
     for r in range(loops.kind.size):
         c = multiplier[r]
         if loops.kind[r] == DRIVE:
@@ -120,8 +120,8 @@ def weigh_residuals(loops, ws, multiplier, by_place, by_coordinate, gradient):
 
 @jit
 def weigh_rates(loops, ws, multiplier, motion, by_place, gradient):
-    """Adds the derivatives of Σ μ J Y, with a ``multiplier`` μ of each row, with respect to displacements of links and
-    to the rows' parameters, at fixed velocities Y (links, 6), angular part first."""
+    """Adds the derivatives of Σ μ J Y with respect to displacements of links and to the rows' parameters, at fixed
+    velocities Y (links, 6), angular part first. Each row has its ``multiplier`` μ."""
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
             continue
@@ -140,8 +140,8 @@ def weigh_rates(loops, ws, multiplier, motion, by_place, gradient):
 
 @jit
 def weigh_accelerations(loops, ws, multiplier, acceleration, gravity, by_place, by_velocity, gradient):
-    """Adds the derivatives of Σ μ φ'', with a ``multiplier`` μ of each row, with respect to displacements and
-    velocities of links (links, 6) and to the rows' parameters, at fixed spatial accelerations (links, 6)."""
+    """Adds the derivatives of Σ μ φ'' with respect to displacements and velocities of links (links, 6) and to the rows'
+    parameters, at fixed spatial accelerations (links, 6). Each row has its ``multiplier`` μ."""
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
             continue
@@ -219,8 +219,8 @@ def change_rate(loops, ws, r, moved, twist, change):
 
 @jit
 def change_acceleration(loops, ws, r, acceleration, gravity, moved, twist, faster, change):
-    """Change of φ'' of a row that does not belong to a driven joint, with changes (links, 6) of displacements and
-    velocities, linear part first, and of spatial accelerations, angular part first."""
+    """Change of φ'' of a row that does not belong to a driven joint. The changes (links, 6) of displacements and
+    velocities have the linear part first, those of spatial accelerations the angular part."""
     a, b = loops.link_a[r], loops.link_b[r]
     n, arm, lever = row_vectors(loops, ws, r)
     dn, darm, dlever = vector_changes(loops, ws, r, moved, change)

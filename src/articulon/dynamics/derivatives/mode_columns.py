@@ -1,8 +1,8 @@
 """Columns of the modes of flexible bodies at their nodes, and the rates of these columns.
 
 A modal coordinate η_j displaces all that a node carries by the motion s_j = (Ψ̂_j, Φ_j) about the node. So it acts
-there like an additional joint coordinate (``motion_columns.py``). Modes have coordinates and not only speeds. Therefore
-the derivative of the node's spatial velocity v = v_p + Σ s_k η'_k with respect to η_j is s˙_j + s_j × v, and the
+there like an additional joint coordinate (``motion_columns.py``). Modes have coordinates and not only speeds. The
+node's spatial velocity is v = v_p + Σ s_k η'_k. Therefore its derivative with respect to η_j is s˙_j + s_j × v, and the
 derivative of its acceleration is s¨_j + s˙_j × v + s_j × a. So
 
     ψ' = s˙,   ψ'' = s¨,   ψ' + s' = 2 s˙

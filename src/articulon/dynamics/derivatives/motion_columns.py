@@ -46,8 +46,8 @@ def load_motion(a, i, k):
 
 @jit
 def add_columns(kind, u, udot, columns, j, fixed, vw, vv, aw, av, cw, cv):
-    """Adds to a velocity and an acceleration the columns of a joint that are fixed in its body (``fixed`` 1) or in the
-    joint frame (0) and move with that frame at the velocity c. It also stores the rates s' of the columns."""
+    """Adds columns of a joint to a velocity and an acceleration: those that are fixed in its body (``fixed`` 1) or in
+    the joint frame (0), a frame that moves at the velocity c. It also stores the rates s' of the columns."""
     for k in range(joints.degrees_of_freedom(kind)):
         if joints.fixed_in_body(kind, k) == fixed:
             sw, sv = load_motion(columns, j + k, SHIFT)

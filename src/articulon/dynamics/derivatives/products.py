@@ -149,9 +149,9 @@ def transposed_products(forest, wrench, ws, columns, acceleration, composites, l
 
 @jit
 def carry_changes(forest, ws, columns, shift, speed, changes, i):
-    """Effect of joint displacements and speeds (nu,) on link i that they carry, written to ``changes`` (links, 12):
-    Σ (s'' δq + (s' + s˙) δu), then the angular parts of Σ (s' δq + s δu) and of Σ s δq. The sums include the joint
-    itself."""
+    """Effect of joint displacements δq and speeds δu (nu,) on link i, written to ``changes`` (links, 12). It consists
+    of Σ (s'' δq + (s' + s˙) δu), then of the angular parts of Σ (s' δq + s δu) and of Σ s δq. The sums include all
+    joints that carry the link, also its own."""
     p, first = forest.parent[i], forest.u_start[i]
     aw, av, b, c = ZERO, ZERO, ZERO, ZERO
     if p >= 0:

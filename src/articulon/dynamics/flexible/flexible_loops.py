@@ -26,8 +26,8 @@ acts_on_joint, add_entries_of_joint = acts.rigid, add_entries.rigid
 
 @for_flexible(acts)
 def acts_on_modes(forest, ws, i, n, f, moment, force, locked):
-    """Whether a moment and force on link i have power in its joint, or in the modes that move it as a node, beyond the
-    rounding error of terms of the sizes ``moment`` and ``force``."""
+    """Whether a moment and force on link i have power in its joint, or in the modes that move it as a node. Power below
+    the rounding error of terms of the sizes ``moment`` and ``force`` does not count."""
     if forest.kind[i] != WELD:
         return acts_on_joint(forest, ws, i, n, f, moment, force, locked)
     _, count, _, row, _, at = carrying_modes(forest, i)

@@ -1,6 +1,6 @@
 """Speeds drawn from N(0, kT M⁻¹) for forests with flexible bodies.
 
-The modes of a body are eliminated before its joint (``flexible_articulated.py``), which adds the squares |Lᵀ η' + G V|²
+The modes of a body are eliminated before its joint (``flexible_articulated.py``). This adds the squares |Lᵀ η' + G V|²
 to twice the kinetic energy, with L Lᵀ = Γ_FF and V the twist of the body. So the speeds of the modes are η' = L⁻ᵀ (z −
 G V), with random numbers z of covariance kT in place of L⁻¹ Q. Nothing of z is passed on to the twist.
 """

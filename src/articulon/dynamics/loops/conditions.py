@@ -1,10 +1,10 @@
 """The conditions of loops and driven joints: their values, their rates and their constraint forces.
 
-A row requires φ(q, t) = 0. Its rate is J u − v(t), its second derivative J u' + J' u − a(t), where v and a are the rate
-and acceleration of a given motion, zero for a loop. The links' accelerations contain the velocity products of the
-tree's own joints. So the second derivative is the row's wrench applied to these accelerations, plus the row's own
-velocity products γ. The force of a row on the links is Jᵀλ, a wrench on each of two links or a force on one speed
-(Mukherjee and Anderson 2007: constraint forces lie in the orthogonal complement of the loop joint's motion). All
+A row requires φ(q, t) = 0. Its rate is J u − v(t), and its second derivative is J u' + J' u − a(t). Here v and a are
+the rate and acceleration of a given motion; they are zero for a loop. The links' accelerations contain the velocity
+products of the tree's own joints. So the second derivative is the row's wrench applied to these accelerations, plus the
+row's own velocity products γ. The force of a row on the links is Jᵀλ, a wrench on each of two links or a force on one
+speed (Mukherjee and Anderson 2007: constraint forces lie in the orthogonal complement of the loop joint's motion). All
 vectors are in world axes.
 """
 
@@ -262,8 +262,8 @@ def norm(v):
 
 @by_forest
 def acts(forest, ws, i, n, f, moment, force, locked):
-    """Whether a moment and force on link i, about its origin, have power in its joint beyond the rounding error of
-    terms of the sizes ``moment`` and ``force``."""
+    """Whether a moment and force on link i, about its origin, have power in its joint. Power below the rounding error
+    of terms of the sizes ``moment`` and ``force`` does not count."""
     kind = forest.kind[i]
     frame, body = frames(kind, forest.parent, forest.rotation, ws.quaternion, ws.rotation, i)
     for k in range(joints.degrees_of_freedom(kind)):

@@ -58,9 +58,9 @@ class Spheres(NamedTuple):
     """Owner of each sphere, in the order of the model: spheres of one owner never touch, shape (spheres,); or (0,) if
     each sphere has its own."""
     load: np.ndarray
-    """Contact loads, see ``LOAD``: first one row per sphere, then one row for each candidate that is far apart in the
-    order, then the rings, which hold the rows of the places that each thread processes at the moment. Reset to zero
-    when read; shape (spheres + rows + strips × 4096, 8)."""
+    """Contact loads, see ``LOAD``. First comes one row per sphere, then one row for each candidate whose spheres are
+    far apart in the order. Then come the rings, which hold the rows of the places that each thread processes at the
+    moment. Reset to zero when read; shape (spheres + rows + strips × 4096, 8)."""
 
 
 class Candidates(NamedTuple):

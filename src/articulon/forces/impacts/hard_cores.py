@@ -1,8 +1,8 @@
 """Hard cores of sites: spheres with impacts that replace the repulsion A/r¹² of a pair potential.
 
 The size of a core follows from the pair potential: the spheres touch at the distance σ at which U = A/r¹² − B/r⁶ + C/r
-crosses zero from above, the closest approach of two sites that come from infinity at zero speed. With B alone σ is
-(A/B)^(1/6), as in the Lennard-Jones potential. The remaining potential −B/r⁶ + C/r acts outside the core. (S. Guy,
+crosses zero from above. This is the closest approach of two sites that come from infinity at zero speed. With B alone σ
+is (A/B)^(1/6), as in the Lennard-Jones potential. The remaining potential −B/r⁶ + C/r acts outside the core. (S. Guy,
 2018, section 5.9, names impacts in place of the repulsion as future work; neither a size nor a restitution is given
 there.)
 """

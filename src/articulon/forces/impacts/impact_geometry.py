@@ -209,8 +209,8 @@ def path_bounds(table, a, b, path):
 
 @jit
 def least_gap(table, a, b, path, order, departure, s):
-    """The smallest gap at a fraction s of the step, and its derivative with respect to s, if the true path deviates
-    from a path of the given order by at most ``departure``."""
+    """The smallest possible gap at a fraction s of the step, and its derivative with respect to s. The true path
+    deviates from the path of the given order by at most ``departure``."""
     gap, rate = gap_on_path(table, a, b, path, s)
     off, slope = departure_at(order, departure, s)
     return gap - off, rate - slope

@@ -51,10 +51,10 @@ class PairTable(NamedTuple):
 class Impacts(Declaration):
     """Impacts of spheres with each other and with walls: instantaneous events.
 
-    Spheres are the sites with a radius. When two spheres, or a sphere and a wall, come into contact, an impulse along
-    the normal n and, with friction, across it changes the speeds of the whole system at once: u⁺ = u⁻ + M⁻¹ Jᵀ Λ. J
-    holds the rows of the contact, and trees and loops respond as one system (W. J. Stronge, Impact Mechanics, 2000; F.
-    Pfeiffer and C. Glocker, Multibody Dynamics with Unilateral Contacts, 1996).
+    Spheres are the sites with a radius. When two spheres, or a sphere and a wall, come into contact, an impulse changes
+    the speeds of the whole system at once. It acts along the normal n and, with friction, across it: u⁺ = u⁻ + M⁻¹ Jᵀ
+    Λ. J holds the rows of the contact, and trees and loops respond as one system (W. J. Stronge, Impact Mechanics,
+    2000; F. Pfeiffer and C. Glocker, Multibody Dynamics with Unilateral Contacts, 1996).
 
     - ``newton``: the relative normal velocity of the two points becomes v_n⁺ = −e v_n⁻;
     - ``poisson``: the normal impulse of restitution is e times that of compression;

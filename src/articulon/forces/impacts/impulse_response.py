@@ -126,8 +126,9 @@ def unit_row(r, table, a, b, at, xb, direction, row, jump):
 
 @kernel
 def locate(r, table, x, v, spin, arm):
-    """Compute poses and velocities of the links at the coordinates and speeds of ``r``, the centres and velocities of
-    the spheres (spheres, 3), and the motion of the links relative to their parents, see :func:`link_motion`."""
+    """At the coordinates and speeds of ``r``, compute poses and velocities of the links, and centres and velocities of
+    the spheres (spheres, 3). Also compute the motion of the links relative to their parents, see
+    :func:`link_motion`."""
     run(r.place)
     sphere_states(table, r.ws, x, v)
     link_motion(r.forest.parent, r.ws, spin, arm)

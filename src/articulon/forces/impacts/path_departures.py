@@ -1,18 +1,18 @@
 """Bounds on the deviations of spheres on rotating bodies from the paths that the search for impacts uses.
 
 The search assumes that a centre moves on a straight line or a cubic between the ends of a step, but on a rotating body
-it moves on an arc. Its position is a sum over the links that carry it, x = Σ R r, with R the rotation of a link and r
-the offset from its origin to the next joint. While the joints keep their speeds, the nth derivative of R is at most Ωⁿ,
-where Ω is the sum of the angular speeds of the joints up to that link. Angular accelerations are taken to be constant
-in a step. With e the deviation at a fraction s of a step of length h, the remainders of interpolation are (P. J. Davis,
-Interpolation and Approximation, 1963, 3.1 and 3.5)
+it moves on an arc. Its position is a sum over the links that carry it, x = Σ R r. Here R is the rotation of a link, and
+r the offset from its origin to the next joint. While the joints keep their speeds, the nth derivative of R is at most
+Ωⁿ, where Ω is the sum of the angular speeds of the joints up to that link. Angular accelerations are taken to be
+constant in a step. With e the deviation at a fraction s of a step of length h, the remainders of interpolation are (P.
+J. Davis, Interpolation and Approximation, 1963, 3.1 and 3.5)
 
     line:   |e| ≤ 4 s (1 − s) D,       D = h² max|x''|/8
     cubic:  |e| ≤ 16 s² (1 − s)² D,    D = h⁴ max|x⁗|/384
 
 A gap that is always larger than this bound cannot close. Otherwise the step is halved, which makes D 4 or 16 times
 smaller, until D is a small fraction of the distance at which the two objects touch. A path interpolated in the
-coordinates would need no shorter steps, but an impact is located by steps of the integrator itself, and an integrator
+coordinates would need no shorter steps. But an impact is located by steps of the integrator itself, and an integrator
 that rotates a body by radians in one step does not follow such a path. The bound costs a few operations per link, and
 steps are shortened only near a contact.
 """

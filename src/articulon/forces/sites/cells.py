@@ -87,9 +87,9 @@ def fractions(cell, x, y, z):
 
 @jit
 def lay_grid(grid, low, high, sites):
-    """Define cells of half the reach over the space from low to high, larger if there would be more cells than sites,
-    in slabs so thin that neighbours are close in the order of cells. The result does not depend on the capacity, which
-    may have grown."""
+    """Define cells over the space from low to high. Their size is half the reach, or larger if there would be more
+    cells than sites. The slabs of cells are so thin that neighbours are close in the order of cells. The result does
+    not depend on the capacity, which may have grown."""
     edge, most = 0.5 * grid.reach[0], sites + SPARE
     while True:
         cells = 1.0

@@ -21,8 +21,8 @@ Multiplicity = Annotated[Whole, Field(ge=1)]
 
 
 class PeriodicDihedrals(Declaration):
-    """U = k [1 + cos(nφ − φ₀)] for each dihedral angle φ of four sites. φ is 0 if the ends are on the same side (cis),
-    and positive if, seen along the axis, the far bond is rotated clockwise from the near one (IUPAC)."""
+    """U = k [1 + cos(nφ − φ₀)] for each dihedral angle φ of four sites. φ is 0 if the ends are on the same side (cis).
+    It is positive if the far bond, seen along the axis, is rotated clockwise from the near one (IUPAC)."""
 
     positional: ClassVar[tuple[str, ...]] = ("dihedrals",)
     kind: Literal["periodic-dihedrals"] = "periodic-dihedrals"
