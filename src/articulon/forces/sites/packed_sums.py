@@ -22,7 +22,8 @@ from articulon.lane_registers import in_all, load_rows, total
 from articulon.lanes import WIDTH, choose
 
 ROWS_AHEAD, SITES_AHEAD = 16, 8
-"""How many sites ahead the rows of the list, and the last positions that they name, are prefetched."""
+"""Number of sites ahead for which rows of the list are prefetched, and for which positions of the last neighbours
+are."""
 
 
 @jit
@@ -49,15 +50,15 @@ def fetch_row(neighbours, i):
 
 @jit
 def far_neighbour(neighbours, i, k):
-    """Return the k-th of the last neighbours, every fourth, of a site some places ahead: these are in the farthest
-    plane of cells, which no earlier row has read."""
+    """Return every fourth neighbour, the k-th from the end of the list, of a site some places ahead. The last
+    neighbours are in the farthest plane of cells, which no earlier row has read."""
     row = min(i + SITES_AHEAD, neighbours.places.shape[0] - 1)
     return np.int64(neighbours.places[row, max(neighbours.number[row] - 1 - 4 * k, 0)])
 
 
 @jit
 def row_of(like, first, kinds, row, k):
-    """Return the rows of the kinds of some neighbours with that of a site."""
+    """Return the rows of parameters for the kinds of some neighbours combined with the kind of a site."""
     return 0 if ONE_KIND else indices(like, first, kinds, row, k)
 
 

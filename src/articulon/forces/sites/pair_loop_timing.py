@@ -83,7 +83,7 @@ def liquid() -> tuple[Particles, Neighbours]:
     wide = EDGE + 2 * far
     points = np.indices((wide, wide, wide)).reshape(3, -1)
     inside = ((points >= far) & (points < far + EDGE)).all(axis=0)
-    order = np.argsort(~inside, kind="stable")  # images come behind the sites
+    order = np.argsort(~inside, kind="stable")  # images come after the sites
     place = np.empty(order.size, dtype=np.int64)
     place[order] = np.arange(order.size)
     shaken = np.random.default_rng(1).uniform(-SHAKEN, SHAKEN, points.shape)

@@ -50,15 +50,15 @@ class UserPair(BetweenGroups):
     """Parameters passed to the function as an array, for all pairs of kinds that are not in ``pairs``; units of the
     case."""
     pairs: tuple[UserPairParameters, ...] = ()
-    """Parameters of pairs of kinds, all of the same number."""
+    """Parameters of pairs of kinds; the number of parameters is the same for all pairs."""
     cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
     """Cutoff, at most half of the smallest width of a periodic box [length]; without it all pairs interact."""
     skin: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
     """Skin of the neighbour list beyond the cutoff [length]; by default chosen by a fixed rule."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for a function that is not jitted or returns something else, for kinds that do not exist,
-        and for a cutoff that does not fit the box."""
+        """Raises ModelError for a function that is not jitted or does not return three numbers, for kinds that do not
+        exist, and for a cutoff that does not fit the box."""
         check_cutoff(model, self.cutoff, where)
         rows = self._rows(model, where)
         if isinstance(self.function, Withheld):
