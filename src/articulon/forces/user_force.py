@@ -73,7 +73,7 @@ class Bodies(NamedTuple):
     written: np.ndarray
     """Scratch: output of a function, shape (bodies, 6)."""
     rest: np.ndarray
-    """Zeros, the velocities for functions that read none, shape (bodies, 6)."""
+    """Zeros, which functions that do not read velocities get, shape (bodies, 6)."""
 
 
 class Own(NamedTuple):
@@ -94,8 +94,8 @@ class UserForce(Force):
     velocities (bodies, 6), velocity of the origin then angular velocity, all in the world frame, with its own
     ``parameters``. It adds force and moment about the body's origin to ``wrenches`` (bodies, 6), which are zero at the
     call. A function compiled with ``numba.njit`` runs at full speed on the arrays of the run itself: it must not change
-    those that it reads, nor keep any. A plain Python function costs some microseconds more and gets copies, which it
-    may keep.
+    the arrays that it reads, and must not keep any array. A plain Python function costs some microseconds more and gets
+    copies, which it may keep.
 
     Derivatives of runs (``ar.sensitivity``) use finite differences of the function's output, unless derivatives are
     given. With weights V of the wrenches, P = Σ V·wrenches,
@@ -126,7 +126,7 @@ class UserForce(Force):
     channel: Literal[
         "potential", "conformational", "damping", "stochastic", "thermostat", "thermostat_rate", "contact", "external"
     ] = "external"
-    """Channel in which it is scaled and booked."""
+    """Channel of the force, by which it is scaled and its work is recorded."""
     reads_velocities: Flag = True
     """Whether the function reads velocities; otherwise it gets zeros. With ``friction-implicit``, only functions that
     do not read them have derivatives, and they are called once per step instead of four times."""

@@ -150,7 +150,8 @@ class DeviceEngine:
 
     @property
     def lost(self) -> np.ndarray:
-        """Whether a state failed because its free flight did not converge, which no explicit step needs, (N,)."""
+        """Whether a state failed because its free flight did not converge, (N,); always False, because explicit steps
+        have no free flight."""
         return np.zeros(self._batch.states, dtype=bool)
 
     @property

@@ -28,7 +28,7 @@ from articulon.passes import pass_of
 COM, FRAME, INERTIA, OUTER, INNER, COLUMNS = 0, 3, 7, 10, 11, 12
 """Columns of a row: centre of mass (3), principal axes to the body's (4), principal moments (3), a and b."""
 SHARED = 512
-"""Number of bodies from which on threads share them."""
+"""Smallest number of bodies that are distributed over threads."""
 SIZE = 64
 """Number of bodies that a thread takes at a time."""
 
@@ -118,7 +118,7 @@ def fly_body(rows, i, k, j, q, u, time):
 
 @jit
 def fly_bodies(forest, rows, q, u, time, ws, start, end):
-    """Free flight of the free bodies from ``start`` to ``end``, which are left placed and moved."""
+    """Free flight of the free bodies from ``start`` to ``end``, which are placed and moved afterwards."""
     for i in range(start, end):
         k, j = forest.q_start[i], forest.u_start[i]
         if forest.kind[i] == FREE:

@@ -35,7 +35,7 @@ from articulon.passes import run
 
 @jit
 def book_powers(half, factor, powers, work):
-    """Book the works of a kick."""
+    """Add the works of a kick to those of the channels."""
     for c in range(8):
         work[c] += half * factor[c] * powers[c]
 
@@ -62,12 +62,12 @@ def push(passes, half, arrays):
 
 @jit
 def kick(passes, half, predict, arrays):
-    """Apply u += half · M⁻¹ (Γ − C(ū)), and book the works of Γ at the mean speed ū: ΔT = ū·MΔu exactly.
+    """Apply u += half · M⁻¹ (Γ − C(ū)), and record the works of Γ at the mean speed ū: ΔT = ū·MΔu exactly.
 
-    With the velocity products C at the mean speed the kick is time-reversible. With those at the initial speed, thermal
-    spins would pump energy into light bodies. The mean speed is predicted with the accelerations of the latest kick, or
-    with those at the initial speed if ``predict`` is set because the links have moved since. Where flights take the
-    velocity products, the kick is u += half · M⁻¹ Γ.
+    With the velocity products C at the mean speed the kick is time-reversible. With velocity products at the initial
+    speed, thermal rotations would add energy to light bodies. The mean speed is predicted with the accelerations of the
+    latest kick, or with the accelerations at the initial speed if ``predict`` is set because the links have moved
+    since. If flights treat the velocity products, the kick is u += half · M⁻¹ Γ.
     """
     predict_middle(passes, half, predict, arrays)
     push(passes, half, arrays)
@@ -77,7 +77,7 @@ def kick(passes, half, predict, arrays):
 
 @jit
 def rub(passes, h, arrays):
-    """Apply the midpoint step of drag and noise, and book its works at the mean speed."""
+    """Apply the midpoint step of drag and noise, and record its works at the mean speed."""
     u, work, factor = arrays.u, arrays.work, arrays.factor
     run(passes.friction)
     for k in range(u.size):
@@ -99,8 +99,8 @@ def thermostat(bath_step, passes, bath, time, h, count, arrays):
 
 @kernel
 def advance(law, bath_step, inputs, parameters, passes, bath, h, stop, state, arrays, steps):
-    """Advance the state by a number of steps of length h. Returns REACHED, STOPPED, NOT_CONVERGED where a flight is too
-    long, NOT_CLOSED where a drift does not reach its constraints, or DIVERGED where a number is no longer finite; the
+    """Advance the state by a number of steps of length h. Returns REACHED, STOPPED, NOT_CONVERGED if a flight is too
+    long, NOT_CLOSED if a drift step does not reach its constraints, or DIVERGED if a number is no longer finite; the
     state is then that of the last whole step."""
     q, u, work, counters, half = arrays.q, arrays.u, arrays.work, state.counters, 0.5 * h
     scales = passes.kinetic.shape[0] > 0

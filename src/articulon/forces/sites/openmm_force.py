@@ -24,7 +24,7 @@ from articulon.units import unit_system
 Precision = Literal["single", "mixed", "double"]
 REPEATABLE = {"DeterministicForces": "true", "Threads": "1"}
 """Properties that make forces reproducible to the last bit, for platforms that have them: with several threads the CPU
-platform sums forces in the order in which these finish."""
+platform sums forces in the order in which the threads finish."""
 AWAY = 100.0
 """Temporary displacement of all sites that makes OpenMM rebuild its neighbour list [nm]."""
 

@@ -1,9 +1,10 @@
 """Building blocks of the derivatives of site forces: passes of a term, and derivatives of its law by its parameters.
 
-Every term has two passes, sums over the same members as its forces. Both add the change of the forces on the sites with
-displacements of these. Because the matrix of second derivatives is symmetric, this is also the derivative of the
-virtual power by the positions of the sites. The *adjoint* of a term also adds the derivatives of the virtual power by
-its rows and by the charges of the sites; the *tangent* adds the change of the forces with these.
+Every term has two passes, which sum over the same members as its forces. Both add the change of the forces on the sites
+for displacements of the sites. Because the matrix of second derivatives is symmetric, this is also the derivative of
+the virtual power by the positions of the sites. The *adjoint* of a term also adds the derivatives of the virtual power
+by its rows and by the charges of the sites; the *tangent* adds the change of the forces for changes of these rows and
+charges.
 
 Laws are linear in each parameter by which they have derivatives, at fixed values of the others, so that two values give
 the slope: at the parameter itself and at zero.
@@ -40,10 +41,10 @@ class Ends(NamedTuple):
     columns: np.ndarray
     """Columns of the parameters, shape (columns,)."""
     rows: np.ndarray
-    """For each row and column the row itself, and the row with zero in that column; if it is zero already, the first
-    has one there, shape (2 rows columns, width)."""
+    """For each row and column, the row itself, and the row with zero in that column; if the column is zero already, the
+    first of the two has 1 there, shape (2 rows columns, width)."""
     size: np.ndarray
-    """Difference of the parameter between the two, shape (rows, columns)."""
+    """Difference of the parameter between the two rows, shape (rows, columns)."""
 
 
 def ends_of(rows: np.ndarray, columns: tuple[int, ...]) -> Ends:

@@ -70,7 +70,7 @@ class UserPair(BetweenGroups):
             returned = trial.nopython_signatures[0].return_type
         except IndexError:
             raise ModelError(f"{where}.function: reads more than its {rows.shape[1]} parameters") from None
-        except Exception as error:  # Numba raises many kinds for what it cannot compile
+        except Exception as error:  # Numba raises many kinds of exceptions
             raise ModelError(f"{where}.function: cannot be compiled for (r2, parameters): {error}") from None
         if not (isinstance(returned, types.BaseTuple) and tuple(returned) == (types.float64,) * 3):
             raise ModelError(
