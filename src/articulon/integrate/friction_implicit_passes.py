@@ -53,9 +53,9 @@ from articulon.thermostats.schedule import target
 def keep_spins(forest, ws, turning):
     """Compute the velocity-product accelerations of a kick, without those that ``drift`` accounts for.
 
-    ``turning`` is the angular acceleration g of each link in the drift: zero where the angular velocity is kept, and
-    g_p + ω_p × ω_J elsewhere. Where a link keeps its angular velocity on a rotating parent, its joint has the bias
-    −g_p.
+    ``turning`` is the angular acceleration g of each link in the drift: zero if the link keeps its angular velocity,
+    otherwise g_p + ω_p × ω_J with its parent p and the joint's angular velocity ω_J. If a link keeps its angular
+    velocity on a rotating parent, its joint has the bias −g_p.
     """
     parent, kinds, bias = forest.parent, forest.kind, ws.bias
     for i in range(kinds.size):
@@ -118,8 +118,8 @@ class Passes(NamedTuple):
     predict: Any
     """Computes accelerations at u, with speed-dependent forces at u."""
     solve: Any
-    """Computes accelerations at the middle speeds, with speed-dependent forces there; the links are at rest where
-    flights take the velocity products."""
+    """Computes accelerations at the middle speeds, with speed-dependent forces there; the links are at rest if flights
+    treat the velocity products."""
     book: Any
     """Computes the power at the middle speeds."""
     move: Any
@@ -131,11 +131,11 @@ class Passes(NamedTuple):
     friction: Any
     """Computes accelerations by drag, noise, joint friction and the damping of springs."""
     book_friction: Any
-    """Books the power of these at the middle speeds."""
+    """Computes the power of these forces at the middle speeds."""
     kinetic: Any
     """Computes the kinetic energy at u."""
     rate: Any
-    """Computes what a law reads of a thermostat, and speed-dependent forces if the law reads them."""
+    """Computes the thermostat's variables that a law reads, and speed-dependent forces if the law reads them."""
     stir: Any
     """Applies Langevin friction and noise."""
 
@@ -159,7 +159,7 @@ def parts(
     turn: np.ndarray | None = None,
     asked: bool = False,
 ) -> Passes:
-    """The passes of each program, with the iteration of flights where the drift follows geodesics. ``in_lanes`` is for
+    """The passes of each program, with the iteration of flights if the drift follows geodesics. ``in_lanes`` is for
     several states side by side; ``asked`` is for a policy whose law reads the forces of every step."""
     forest, forces, channels, ws = e.system.forest, e.system.forces, e.channels, e.ws
     loops, looped, driven = e.system.loops, bool(e.system.loops.kind.size), bool(e.model.drives)
@@ -195,7 +195,7 @@ def parts(
         rotors = [keep_rotors.bind(forest, ws, arrays.turning, e.model.armature.copy(), sums[0], pushed)]
         sums = pushed, sums[1]
     accelerate = [*rotors, *solving(forest, (*sums, gravity), still if flight else ws, udot)]
-    # Kicks of flights have no velocity products: speeds matter to them only if forces read them.
+    # With flights, kicks have no velocity products, and need the links' velocities only if forces read speeds.
     moves, spins = not flight or bool(of_speeds.kinds), [] if flight else [kept]
     solve_middle = [*([move_middle] if moves else []), *felt(middle), *spins, *accelerate]
     predict = [move_u, *felt(u), *spins, *accelerate] if moves else []
@@ -244,7 +244,7 @@ def parts(
 
 
 def _drawing(e: ModelTables, arrays: Scratch, still: Workspace) -> list[Bound]:
-    """The passes that draw Langevin noise. The choice between two of them depends on the model alone, because they
+    """The passes that draw Langevin noise. The choice between two such passes depends on the model alone, because they
     round differently."""
     forest = e.system.forest
     trees = forest.tree.size - 1

@@ -1,16 +1,17 @@
 """The passes of a friction-implicit step for the damping of springs between points.
 
-At fixed coordinates a dashpot is a row j, the rate r' = j·u of its length, with the force −f c jᵀ (j·u), f the factor
-of the channel. In the midpoint step of drag and friction, A u' = b + Jᵀλ with A = M + h/2 (D + S), its force is that at
-the middle speeds u + h/2 u': λ = −f c j·(u + h/2 u'). With the row scaled to g j, g² = h f c/2, that is
+At fixed coordinates, a dashpot is a row j, which gives the rate r' = j·u of its length. Its force is −f c jᵀ (j·u),
+with its damping c and the factor f of the channel. In the midpoint step of drag and friction, A u' = b + Jᵀλ with A = M
++ h/2 (D + S), its force is the one at the middle speeds u + h/2 u': λ = −f c j·(u + h/2 u'). With the row scaled to g
+j, g² = h f c/2, that is
 
     g j·u' + (2/h) g j·u + λ = 0,
 
 a row like that of a loop constraint, but with a compliance: (J A⁻¹ Jᵀ + C) λ = −(J A⁻¹ b + γ) with C = 1 on the
-diagonal for dashpots and zero for loops; both are solved together. A dashpot's row is independent of the others,
-however large c or h; with f = 0 it has no effect. The step takes h f c (j·ū)² from the kinetic energy, which is booked.
+diagonal for dashpots and zero for loops; both are solved together. A dashpot's row is independent of the others for any
+c and h; with f = 0 it has no effect. The step takes h f c (j·ū)² from the kinetic energy, and this work is recorded.
 
-No noise belongs to the damping of springs.
+The damping of springs has no noise.
 """
 
 import math

@@ -44,7 +44,7 @@ def rates(forest, q, p, ws, arrays, no_torque, qdot, pdot):
 
 @jit
 def take_rates(moving, h, arrays):
-    """Take over the fresh rates, where the iteration still moves; return by how much they change the coordinates in a
+    """Take over the latest rates in states that have not converged; return by how much they change the coordinates in a
     time h, measured as in ``stage_iteration.keep_rates``."""
     q, turning, fresh, rate_q, rate_p = arrays.q, arrays.turning, arrays.fresh, arrays.rate_q[0], arrays.rate_p[0]
     length = arrays.length[0]
@@ -69,10 +69,10 @@ def larger(a, b):
 
 @routine
 def fly(forest, q, u, time, ws, arrays, no_torque):
-    """Advance q and u over a time. Links must be placed and moved before, and are so afterwards.
+    """Advance q and u over a time. Links must be placed and moved before the call, as they are after it.
 
-    Returns whether the iteration still moves, 1 or 0, where 1 is a failure, and whether numbers were finite when it
-    began. In lanes each state iterates by itself and stays as it is once it has converged.
+    Returns 1 if the iteration has not converged, which is a failure, or else 0; and whether numbers were finite when it
+    began. In lanes, each state iterates separately and stays as it is once it has converged.
     """
     nq, p, qdot, pdot = q.size, arrays.p, arrays.rate_q[0], arrays.rate_p[0]
     momenta_of_speeds(forest, ws, arrays.momentum, arrays.mu)

@@ -26,11 +26,11 @@ from articulon.kernel_variants import part, specialised
 from articulon.kernels import jit, prepare
 
 PARALLEL_GRAINS = 2000
-"""Number of grains from which on the threads share the passes."""
+"""Smallest number of grains for which threads share the passes."""
 
 
 class Grains(NamedTuple):
-    """Free spheres, sorted by cells; scratch arrays besides what is loaded from the state."""
+    """Free spheres, sorted by cells. All arrays that are not loaded from the state are scratch."""
 
     row: np.ndarray
     """See ``GRAIN_ROW`` and ``at``, shape (groups × 8 × 32,)."""
@@ -147,7 +147,7 @@ def distribute_all(particles, spheres, numbers, grains):
 
 
 SHARE: Any = None
-"""Stands for the compiled ``collect_all`` or ``distribute_all``."""
+"""Placeholder for the compiled ``collect_all`` or ``distribute_all``."""
 
 
 def collect(system, grains):

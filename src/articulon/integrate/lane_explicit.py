@@ -1,4 +1,4 @@
-"""Steps of explicit Runge–Kutta rules for many states of a model, side by side in the lanes of vector registers."""
+"""Steps of explicit Runge–Kutta schemes for many states of a model, side by side in the lanes of vector registers."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -102,7 +102,7 @@ def advance_blocks_alone(code, scratch, now, tableau, steps, blocks):
 
 
 class ExplicitLanes:
-    """Stepper of explicit rules, for given largest numbers of threads and stages.
+    """Stepper of explicit schemes, for given largest numbers of threads and stages.
 
     Parameters
     ----------

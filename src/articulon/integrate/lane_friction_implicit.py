@@ -1,7 +1,7 @@
 """Friction-implicit steps of many states of a model, side by side in the lanes of vector registers.
 
-A step has the same passes as in ``friction_implicit.py``, but works are not booked and the factors of the channels are
-constant.
+A step has the same passes as in ``friction_implicit.py``, but works are not recorded and the factors of the channels
+are constant.
 """
 
 from collections.abc import Callable
@@ -149,7 +149,7 @@ def stirring(tables: LaneTables, arrays: Scratch, now: Present) -> list[Bound]:
 
 @jit
 def take_steps(codes, state, now, steps, fresh, blocks, t, b):
-    """Take the steps of block b in thread t; ``fresh`` unless the previous steps were of this kind too."""
+    """Take the steps of block b in thread t; ``fresh`` is true unless the previous steps were of this kind too."""
     y, acceleration, own_y, own_acceleration = blocks.y[b], blocks.acceleration[b], state[0][t], state[1][t]
     own_lost = state[2][t]
     for lane in range(own_lost.shape[1]):

@@ -1,4 +1,4 @@
-"""Inputs of scaling laws, their evaluation, and the booking of unscaled works."""
+"""Inputs of scaling laws, their evaluation, and the recording of unscaled works."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +23,7 @@ class LawInputs(NamedTuple):
     following: np.ndarray
     """Program that samples the lag of the motions; (0, 2) for a policy that does not track it."""
     rescaling: np.ndarray
-    """Program that keeps the thermal momentum when the factor changes; (0, 2) if none is to be kept."""
+    """Program that keeps the thermal momentum when the factor changes; (0, 2) if no momentum is kept."""
     sums: np.ndarray
     """Inputs of the law, shape (20,)."""
     time: np.ndarray
@@ -110,7 +110,7 @@ def keep_thermal_momentum(inputs, before, after, u):
 
 @jit
 def book_unscaled_works(state, before, after):
-    """Book the works of a step, in which the factors are constant, without the factors."""
+    """Record the works of a step, in which the factors are constant, without the factors."""
     for c in range(8):
         if state.factor[c] != 0.0:
             state.unscaled_work[c] += (after[c] - before[c]) / state.factor[c]
