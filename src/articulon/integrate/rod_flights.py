@@ -51,11 +51,11 @@ from articulon.passes import pass_of
 ITERATIONS = 30
 """Most iterations; a flight that needs more is too long."""
 SETTLED = 1e-12
-"""Error of ½|d|² of any rod, over the square of its length, below which the current iteration is the last."""
+"""Error of ½|d|² of any rod, relative to the square of its length, below which the current iteration is the last."""
 ON_BEAD = 1e-12
-"""Distance over length below which a distance counts as zero."""
+"""Ratio of a distance to a length below which the distance counts as zero."""
 SHARED = 4096
-"""Number of beads from which on threads share them."""
+"""Smallest number of beads that are distributed over threads."""
 SIZE = 8
 """Number of trees that a thread takes at a time."""
 
@@ -74,14 +74,14 @@ class Rods(NamedTuple):
     first: np.ndarray
     """First rod of each row's profile, shape (rods,)."""
     at: np.ndarray
-    """Start of each row's profile in ``values``, less ``first``, shape (rods,)."""
+    """Start of each row's profile in ``values``, minus ``first``, shape (rods,)."""
     pair: np.ndarray
     """Index of the first neighbour of each rod among the rods before it, and the number of all pairs,
     shape (rods + 1,)."""
     neighbour: np.ndarray
     """The neighbouring rod of each pair, shape (pairs,)."""
     factor: np.ndarray
-    """Inverse mass of the shared bead of each pair, negative where it ends one rod and begins the other, shape
+    """Inverse mass of the shared bead of each pair, negative if it ends one rod and begins the other, shape
     (pairs,)."""
     values: np.ndarray
     """The matrix below its diagonal, later L of L D Lᵀ, row by row."""
@@ -322,7 +322,7 @@ def give_beads(forest, rods, q, u, ws, first, last):
         e = normalised(product(shortest_turn(column(load_matrix(ws.rotation, k), 2), z), e))
         own = normalised(product(conjugate(frame), e))
         q[kq], q[kq + 1], q[kq + 2], q[kq + 3] = own[0], own[1], own[2], own[3]
-        # ω across the rod, less the parent's; the joint's own has no component along the rod.
+        # ω across the rod, minus that of the parent; the joint's angular velocity has no component along the rod.
         axes = matrix(e)
         w = sub(scale(1.0 / rods.length[k], cross(z, sub(v, carried))), spin)
         a, b = dot(column(axes, 0), w), dot(column(axes, 1), w)
@@ -333,7 +333,7 @@ def give_beads(forest, rods, q, u, ws, first, last):
 
 @jit
 def fly_tree(forest, rods, t, q, u, time, ws):
-    """Free flight of one tree of beads, which is left placed and moved; return the status."""
+    """Free flight of one tree of beads, whose links are placed and moved afterwards; return the status."""
     first, last, start, end = forest.tree[t], forest.tree[t + 1], rods.tree[t], rods.tree[t + 1]
     take_beads(rods, ws, time, first, last)
     for r in range(start, end):

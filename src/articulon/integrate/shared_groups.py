@@ -13,8 +13,8 @@ from articulon.thermostats.langevin import decay_and_noise
 from articulon.thermostats.schedule import target
 
 SHARED = 4096
-"""Number of beads from which on threads share them; with fewer, starting threads costs more. The choice does not depend
-on the number of threads."""
+"""Smallest number of beads that are distributed over threads; with fewer beads, starting threads costs more than it
+saves. The choice does not depend on the number of threads."""
 GROUPS, DRAWN = 4, 512
 """Numbers of groups, and of beads for which noise is drawn, that a thread takes at a time."""
 

@@ -1,4 +1,4 @@
-"""The drift of a friction-implicit step at constant speeds, of joints and of the modes of flexible bodies."""
+"""The drift step of a friction-implicit step at constant speeds of joints and of the modes of flexible bodies."""
 
 from articulon.algebra.rotations import (
     conjugate,

@@ -23,7 +23,7 @@ from articulon.model import Workspace
 from articulon.passes import pass_of
 
 FINE, EXCEEDED, ASTRAY = range(3)
-"""Results of a pass: success; a list has overflowed; a sphere is where it cannot be."""
+"""Results of a pass: success; a list has overflowed; a sphere is at an impossible position."""
 
 
 class LinkMotion(NamedTuple):
