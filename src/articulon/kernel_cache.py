@@ -50,15 +50,15 @@ of those before it; kernels in other folders call functions of all floors and of
 def cache_folder() -> Path:
     """Folder of the compiled kernels for this processor, this compiler and this user.
 
-    ``ARTICULON_CACHE_DIR`` or ``NUMBA_CACHE_DIR`` set it; by default it is under the user's cache folder. If that is
-    not writable, a temporary folder of this process is used, with a warning.
+    ``ARTICULON_CACHE_DIR`` or ``NUMBA_CACHE_DIR`` set the folder; by default it is under the user's cache folder. If
+    this folder is not writable, a temporary folder of this process is used, with a warning.
 
     Raises
     ------
     ArticulonError
         With the name of the folder, if somebody else could have written to it: it holds code that is run.
     """
-    # A kernel for another processor would not be loaded: a process that only means to load it would compile it again.
+    # The name contains the processor: Numba would not load a kernel for another processor, but compile it again.
     digest = hashlib.sha256(f"{numba.__version__} {get_host_cpu_name()} {get_host_cpu_features().flatten()}".encode())
     root = cache_root()
     try:

@@ -101,18 +101,18 @@ class UserForce(Force):
     given. With weights V of the wrenches, P = Σ V·wrenches,
 
     ``adjoint_function(time, positions, rotations, velocities, parameters, weights, by_place, by_velocity,
-    by_parameters)`` adds the derivatives of P to three arrays: to ``by_place`` (bodies, 6) those by displacements of
-    the bodies' origins and by rotations about the origins (rotation vectors in the world frame), to ``by_velocity``
-    (bodies, 6) those by velocities, and to ``by_parameters`` those by parameters;
+    by_parameters)`` adds the derivatives of P to three arrays: to ``by_place`` (bodies, 6) with respect to
+    displacements of the bodies' origins and to rotations about the origins (rotation vectors in the world frame), to
+    ``by_velocity`` (bodies, 6) with respect to velocities, and to ``by_parameters`` with respect to parameters;
 
     ``tangent_function(time, positions, rotations, velocities, parameters, moved, accelerated, parameter_changes,
-    changes)`` adds the changes of the wrenches to ``changes`` (bodies, 6). These are due to displacements and rotations
-    of the bodies, ``moved`` (bodies, 6), to changes of their velocities, ``accelerated`` (bodies, 6), and to
+    changes)`` adds the changes of the wrenches to ``changes`` (bodies, 6). These changes are due to displacements and
+    rotations of the bodies, ``moved`` (bodies, 6), to changes of their velocities, ``accelerated`` (bodies, 6), and to
     ``parameter_changes``.
 
     The output arrays are zero at the call. One of the two functions suffices. The adjoint then follows from the tangent
-    by one call for each component of displacement, rotation and velocity of each body and for each parameter, or the
-    tangent from the adjoint by one call for each component of each wrench.
+    by one call for each component of displacement, rotation and velocity of each body and for each parameter, and the
+    tangent follows from the adjoint by one call for each component of each wrench.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("function",)
@@ -126,10 +126,10 @@ class UserForce(Force):
     channel: Literal[
         "potential", "conformational", "damping", "stochastic", "thermostat", "thermostat_rate", "contact", "external"
     ] = "external"
-    """Channel of the force, by which it is scaled and its work is recorded."""
+    """Channel of the force: its factor scales the force, and its ledger line records the work."""
     reads_velocities: Flag = True
     """Whether the function reads velocities; otherwise it gets zeros. With ``friction-implicit``, only functions that
-    do not read them have derivatives, and they are called once per step instead of four times."""
+    do not read velocities have derivatives, and these functions are called once per step instead of four times."""
     adjoint_function: Callable[..., None] | str | None = None
     """Adjoint of the function, or its location."""
     tangent_function: Callable[..., None] | str | None = None

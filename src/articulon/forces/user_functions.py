@@ -157,7 +157,7 @@ class Failure:
 class UserFunctions:
     """Users' functions in the form that kernels call, and the errors of plain Python ones.
 
-    Its functions can be called as long as this object exists.
+    The functions can be called as long as this object exists.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ class UserFunctions:
         Raises
         ------
         ModelError
-            If Numba cannot compile it, or if a case names it and nobody has allowed it.
+            If Numba cannot compile the function, or if a case names a function that nobody has allowed.
         """
         if isinstance(function, Withheld):
             raise function.error(where)

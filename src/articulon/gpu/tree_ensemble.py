@@ -37,7 +37,8 @@ class _Rule:
 
 
 class Ensemble(StateEnsemble):
-    """Many states of one model under its own forces, on a device: an :class:`articulon.Ensemble` that stays there.
+    """Many states of one model under its own forces, on a device: an :class:`articulon.Ensemble` whose states stay on
+    the device.
 
     All states have the same time and take the same steps; each has its own noise. The bits of a state depend neither on
     the number of states nor on the other states, and are the same in every run on one kind of device.

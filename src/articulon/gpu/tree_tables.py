@@ -1,5 +1,5 @@
-"""Tables of a forest and the workspace of a batch of its states for Warp's kernels, and the check that these support a
-model.
+"""Tables of a forest and the workspace of a batch of its states for Warp's kernels, and the check that the kernels
+support a model.
 
 Arrays of a batch are (rows, states): neighbouring threads read neighbouring numbers.
 """

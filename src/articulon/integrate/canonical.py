@@ -9,7 +9,8 @@ iterated until only rounding changes them (``stage_iteration``), and the roundin
 to the next step. Rounding errors then grow like a random walk (Hairer, Lubich and Wanner, Geometric Numerical
 Integration, VIII.5 and VIII.6; Hairer, McLachlan and Razakarivony, BIT 48, 231, 2008).
 
-The norm of Euler parameters has no meaning in (q, p). It is kept near one by powers of two, without rounding.
+The norm of Euler parameters has no meaning in (q, p). It is kept near one by multiplication with powers of two, without
+rounding.
 """
 
 from typing import NamedTuple

@@ -16,7 +16,7 @@ from articulon.kernels import jit, kernel
 FARTHEST = 2.0**62
 """Largest number of days that can be counted."""
 NEAR = 8
-"""The length of a day is estimated from the earliest events: from those of one in this many spheres with an event."""
+"""The length of a day is estimated from the earliest events, a fraction 1/NEAR of all."""
 
 
 @jit

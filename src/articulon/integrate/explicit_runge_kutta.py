@@ -103,8 +103,8 @@ def advance(
     accepted step.
 
     A step ends on ``until`` and on every boundary of a noise window, exactly. The policy's factors are computed once
-    per accepted step, from the forces at its start; those of a policy that tracks lag are computed after each of its
-    samples. After a step the state is projected onto loop constraints and given motions.
+    per accepted step, from the forces at its start; the factors of a policy that tracks lag are computed after each of
+    its samples. After a step the state is projected onto loop constraints and given motions.
     """
     nq, nu = state.q.size, state.u.size
     y, trial, stages, counters = scratch.y, scratch.trial, scratch.stages, state.counters

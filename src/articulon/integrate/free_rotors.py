@@ -6,10 +6,10 @@ commutes with the rest, and the terms that the other two axes add,
 
     H = |m|²/(2 I₂) + ½ a m₁² + ½ b m₃²,   a = 1/I₁ − 1/I₂,   b = 1/I₃ − 1/I₂.
 
-Each term turns the body about a known axis by a known angle. A flight applies the first term, and the third between two
-halves of the second: symplectic, time-reversible, of second order in the time, and exact for tops with two equal
-moments. The angular momentum in space is conserved exactly. (Touma and Wisdom, Astron. J. 107, 1189, 1994; Dullweber,
-Leimkuhler and McLachlan, J. Chem. Phys. 107, 5840, 1997.)
+Each term turns the body about a known axis by a known angle. A flight applies the first term, and the third term
+between two halves of the second. It is symplectic, time-reversible, of second order in the time, and exact for tops
+with two equal moments. The angular momentum in space is conserved exactly. (Touma and Wisdom, Astron. J. 107, 1189,
+1994; Dullweber, Leimkuhler and McLachlan, J. Chem. Phys. 107, 5840, 1997.)
 """
 
 import numpy as np

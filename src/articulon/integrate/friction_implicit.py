@@ -1,15 +1,16 @@
 """The friction-implicit scheme on articulated bodies: half kick, half drift, friction and noise, half drift, half kick.
 
 In the O(n) recursion the drag matrix B of a body acts like an inertia: (M + h/2 D) Δu = h (−D u + D·flow + noise) is
-solved by the articulated-body algorithm with every body's inertia I replaced by I + h/2 B, and u⁺ = u + Δu is the
+solved by the articulated-body algorithm with every body's inertia I replaced by I + h/2 B. Then u⁺ = u + Δu is the
 midpoint step (M + h/2 D) u⁺ = (M − h/2 D) u + h (D·flow + noise). It keeps the Gaussian velocity distribution exactly,
 and between two drifts it gives free diffusion and constant drift exactly at any step: the rule of Grønbech-Jensen and
 Farago (Mol. Phys. 111, 983, 2013) carried over to trees. Forces bound the step as in velocity Verlet, and so does the
 angle that a body turns in half a step.
 
-The midpoint step includes the damping and friction of joints (``friction_implicit_joints.py``), a diagonal in joint
-space; the damping of springs between points (``friction_implicit_springs.py``), rows that are solved like those of
-loops; and the damping of the modes of flexible bodies (``friction_implicit_modes.py``), which is added to their masses.
+The midpoint step includes three further resistances. Damping and friction of joints (``friction_implicit_joints.py``)
+are a diagonal in joint space. The damping of springs between points (``friction_implicit_springs.py``) gives rows that
+are solved like those of loops. The damping of the modes of flexible bodies (``friction_implicit_modes.py``) is added to
+the masses of the modes.
 
 Velocity products are part of the kicks, so that the scheme is not symplectic. With ``flight`` the drift follows the
 free motion of the bodies (``geodesic.py``): without drag and thermostat this is symplectic velocity Verlet for

@@ -3,7 +3,7 @@
 The path of a sphere in a step is taken as the straight line between its two ends, because the speeds at the ends of a
 step that is long against relaxation times do not describe the path between them. The departure of spheres on rotating
 bodies from that line is bounded (``path_departures.py``). A step in which a pair meets or may meet, or the distance of
-hard cores changes too much, is undone, and the caller takes shorter ones.
+hard cores changes too much, is undone, and the caller takes shorter steps.
 """
 
 from typing import NamedTuple

@@ -1,8 +1,8 @@
 """The passes of a friction-implicit step for damping and Coulomb friction of joints.
 
 Both are part of one midpoint step, together with drag: (M + h/2 (D + S)) Δu = h (−(D + S) u + D·flow + noise). S is a
-diagonal of joint space, S = c + μ tanh(|ū|/u_s)/|ū| at the middle speed ū = u + Δu/2; (M + diag) u' = … is one
-recursion (``dynamics/damped_articulated.py``). The step takes h ū·S ū from the kinetic energy, and this work is
+diagonal of joint space, S = c + μ tanh(|ū|/u_s)/|ū| at the middle speed ū = u + Δu/2; (M + diag) u' = … is solved by
+one recursion (``dynamics/damped_articulated.py``). The step takes h ū·S ū from the kinetic energy, and this work is
 recorded: energy is dissipated at any step length and for any S ≥ 0.
 
 For Coulomb's friction S depends on ū. With Φ(ū) = Σ μ u_s ln cosh(|ū|/u_s) and Φ' = S ū, ū is the unique minimum of the

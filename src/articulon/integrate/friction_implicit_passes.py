@@ -143,8 +143,8 @@ class Passes(NamedTuple):
 def passes(
     e: Evaluator, arrays: Scratch, flight: bool, turn: np.ndarray | None = None, asked: bool = False
 ) -> tuple[Passes, list[Program]]:
-    """The programs of a model's steps: in the form for kernels, and the objects that must be kept alive. See
-    ``filling`` for ``turn`` and ``parts`` for ``asked``."""
+    """The programs of a model's steps: in the form for kernels, and the objects that must be kept alive. For ``turn``
+    see ``filling``, and for ``asked`` see :func:`parts`."""
     programs = [Program(one) for one in parts(e, arrays, flight, turn=turn, asked=asked)]
     compile_passes(one for program in programs for one in program.passes)
     return Passes(*(program.code for program in programs)), programs

@@ -9,8 +9,8 @@ with g the angular accelerations of links in the drift (``keep_spins``). A kick 
 ``keep_spins`` subtracts the accelerations that links have in the drift, and a d is the corresponding term of the
 rotors.
 
-Speeds of N(0, kT (M + diag(a))⁻¹) follow from those of the links alone, w from N(0, kT M⁻¹), and as many further normal
-numbers n: (M + diag(a))⁻¹ (M w + √(kT a) n) = w + (M + diag(a))⁻¹ (√(kT a) n − a w), by one recursion.
+Speeds of N(0, kT (M + diag(a))⁻¹) follow from speeds w of the links alone, of N(0, kT M⁻¹), and from as many further
+normal numbers n: (M + diag(a))⁻¹ (M w + √(kT a) n) = w + (M + diag(a))⁻¹ (√(kT a) n − a w), by one recursion.
 """
 
 from __future__ import annotations

@@ -54,8 +54,9 @@ class Grains(NamedTuple):
     gravity: np.ndarray
     """Gravitational acceleration [length/time²], shape (3,)."""
     middle: np.ndarray
-    """Middle between the least and the largest displacement of the grains along each axis since the last list, as of
-    the previous step; grains that fall together do not approach each other; shape (3,)."""
+    """Middle between the least and the largest displacement of the grains along each axis since the last list, from the
+    previous step, shape (3,). Displacements are taken relative to it, because grains that fall together do not approach
+    each other."""
     works: np.ndarray
     """Works of contacts, as in ``State.contacts.work``, shape (2, 7)."""
 

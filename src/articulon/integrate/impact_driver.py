@@ -82,8 +82,8 @@ class ImpactDriver(ExplicitDriver):
         return status
 
     def _step(self, state: State, until: float) -> int:
-        """Take one step, or a part of it that ends where a pair meets, where a resting contact gives way, or before a
-        time up to which nothing meets for certain."""
+        """Take one step, or a part of it that ends where a pair meets, where a resting contact gives way, or at a time
+        until which certainly no pair meets."""
         kept, begin = state.copy(), float(state.time[0])
         start = self.impacts.at(state.q, state.u)
         status, short = self._take(state, until), False

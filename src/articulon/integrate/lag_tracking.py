@@ -1,12 +1,13 @@
 """Lag of the motions of a model behind the forces on them, for scaling laws that bound the lag.
 
 Without inertia the bodies would move at the drift velocities w of ζ(q) w = Γ(q, t), with the drag ζ and all other
-forces Γ except noise. With the scaling factor a2 they lag behind these by ζ⁻¹ M w'/a2, where w' is averaged over the
-memory of each motion, τ/a2. This module computes the lag without the factor, z = ζ⁻¹ M w', of every speed of every
-joint, by the articulated equations, with M and ζ of the trees and not of points. Lags are combined by *groups*: the
-translation of a free body, the rotation of a body or of a joint. A group that moves at the velocity w falls behind by
-the fraction |z|/(a2 |w|) of its displacement; if it hardly moves, |w| is replaced by the range of its motion so far,
-divided by the elapsed time. Scaling therefore delays the group by a time D with
+forces Γ except noise. With the scaling factor a2, the bodies lag behind the drift velocities by ζ⁻¹ M w'/a2, where w'
+is averaged over the memory of each motion, τ/a2. This module computes the lag without the factor, z = ζ⁻¹ M w', of
+every speed of every joint, by the articulated equations, with the matrices M and ζ of the trees, not with those of
+separate points. Lags are combined by *groups*: the translation of a free body, the rotation of a body or of a joint. A
+group that moves at the velocity w falls behind by the fraction |z|/(a2 |w|) of its displacement; if it hardly moves,
+|w| is replaced by the range of its motion so far, divided by the elapsed time. Scaling therefore delays the group by a
+time D with
 
     dD/dt = (1/a2 − 1) z·w/|w|²,
 

@@ -43,9 +43,8 @@ def longest(moving):
 
 @jit
 def leapt(system, gone):
-    """Whether the largest squared displacement since the lists were built is beyond half the smallest width of the
-    periodic box plus the displacement that the lists allow: the particle has then moved through half of the box in the
-    latest step."""
+    """Whether a particle has moved through half of the box in the latest step: its displacement since the lists were
+    built then exceeds half the smallest width of the periodic box plus the displacement that the lists allow."""
     inverse, periodic, least = system.cell.inverse, system.cell.periodic, np.inf
     for a in range(3):
         if periodic[a] != 0:

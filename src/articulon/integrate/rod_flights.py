@@ -8,8 +8,8 @@ rods have their lengths. A flight over a time h is a step of RATTLE,
 
 with G the Jacobian of the rods and P the projection along M⁻¹Gᵀ onto speeds that keep the lengths. It is symplectic,
 time-reversible and of second order; momentum and angular momentum are conserved (H. C. Andersen, J. Comput. Phys. 52,
-24, 1983; Leimkuhler and Skeel, J. Comput. Phys. 112, 117, 1994). λ is found by Newton's iteration with the matrix
-G M⁻¹ Gᵀ of its start, which reduces the error at least tenfold in each iteration. For a chain that matrix is
+24, 1983; Leimkuhler and Skeel, J. Comput. Phys. 112, 117, 1994). λ is found by Newton's iteration with the matrix G M⁻¹
+Gᵀ at the start of the flight; each iteration reduces the error at least tenfold. For a chain that matrix is
 tridiagonal; for branched trees it has a short profile if no parent comes before its children. The cost is O(n).
 
 The result is then written as directions of swing joints. A rod's frame is turned by the shortest rotation from its old

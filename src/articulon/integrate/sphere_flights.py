@@ -178,8 +178,8 @@ def wrapped(grid, axis, cell):
 
 @routine
 def find_impact(spheres, i, lowest, highest):
-    """Find the earliest impact of a sphere, from its own time on, with spheres in cells around it, among those that are
-    earlier than the present impacts of both. The cells have offsets from ``lowest`` to ``highest`` by axis.
+    """Find the earliest impact of a sphere, from its own time on, with spheres in cells around it. Only impacts earlier
+    than the present impacts of both spheres count. The cells have offsets from ``lowest`` to ``highest`` by axis.
 
     Returns
     -------

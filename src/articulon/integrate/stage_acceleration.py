@@ -38,8 +38,8 @@ POWERS = 100
 
 
 class Sweeps(NamedTuple):
-    """Data of the sweeps of a step; they may be discarded between steps. Rates are scaled and ordered by tree: in a
-    tree, they are the rates that the group depends on, stage by stage, those of coordinates before those of momenta."""
+    """Data of the sweeps of a step; they may be discarded between steps. Rates are scaled and ordered by tree. For each
+    tree they are the rates that the group depends on, stage by stage, those of coordinates before those of momenta."""
 
     order: np.ndarray
     """Coordinates, tree by tree, shape (nq,)."""

@@ -6,9 +6,9 @@ With the waves k of the reciprocal lattice and S(k) = Σ_j q_j exp(i k·r_j),
 
 (Frenkel and Smit, Understanding Molecular Simulation, 2nd ed., 12.1.15; C is Coulomb's constant). A column holds the
 waves k = 2π (a a* + b b* + c c*) of one a and b. A wave is stored beside its partner with −c, so that the same four
-sums of cosines and sines give both. Phases follow from those of c = 1 by recurrence. Particles are processed in blocks
-of a fixed size, for vector instructions, and blocks in groups, for threads: the order of the sums does not depend on
-the number of threads.
+sums of cosines and sines give both. Phases follow from those of c = 1 by recurrence. Particles are divided into blocks
+of a fixed size for vector instructions, and blocks into groups for threads, so that the order of the sums does not
+depend on the number of threads.
 """
 
 import math

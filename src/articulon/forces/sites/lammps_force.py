@@ -203,7 +203,7 @@ _INSTANCES: WeakKeyDictionary[Model, tuple[int, Lammps, Instance]] = WeakKeyDict
 
 def instance_of(force: Lammps, model: Model) -> Instance:
     """Return the instance that evaluates a model's force in this process; an instance of a parent process does not work
-    in its children."""
+    in child processes."""
     known = _INSTANCES.get(model)
     if known is None or known[0] != os.getpid() or known[1] is not force:
         known = _INSTANCES[model] = os.getpid(), force, force.opened(model)

@@ -49,16 +49,16 @@ class Known(NamedTuple):
     result: np.ndarray
 
     def of(self, places: np.ndarray, listed_at: np.ndarray) -> bool:
-        """Whether this is the evaluation at given positions, with neighbours listed at other given ones."""
+        """Whether this is the evaluation at the positions ``places`` with neighbours listed at ``listed_at``."""
         return np.array_equal(self.places, places) and np.array_equal(self.listed_at, listed_at)
 
 
 class Instance:
     """LAMMPS with the sites of a model as its atoms, in the order of their ids.
 
-    Neighbour lists are built at given positions and kept until others are given: forces depend on the current positions
-    and on these, not on earlier evaluations. With several ranks the order of atoms, and so of sums, depends on their
-    positions.
+    Neighbour lists are built at given positions and kept until other positions are given for them. Forces depend on the
+    current positions and on the positions of the lists, not on earlier evaluations. With several ranks the order of
+    atoms, and so of sums, depends on their positions.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """MPI ranks, and how they evaluate forces together.
 
 Every rank holds the whole model and takes the same steps. Rank 0 leads: at every evaluation it broadcasts what to
-evaluate and where. All ranks check that this is what they were about to request, to the last bit, and LAMMPS
+evaluate and where. All ranks check that they were about to request the same evaluation, to the last bit, and LAMMPS
 distributes the sums over them. If a rank has diverged, all ranks report it. When rank 0 ends it announces that, and
 ranks that still wait for it stop too.
 """
@@ -33,7 +33,7 @@ MEASURED = 7
 CHECKED_EVERY = 16
 """Number of evaluations between comparisons of the ranks; they are also compared when neighbours are listed."""
 FAILED = 2
-"""Exit code of a rank that ends all others with it."""
+"""Exit code of a rank that ends all ranks."""
 
 
 class RanksEnd(BaseException):
@@ -153,9 +153,10 @@ class Ranks:
 
     def steps_together(self, numbers: np.ndarray, steps: int) -> int:
         """Return how many steps all ranks share, beginning from rank 0's state: the smallest number that any of them is
-        about to take, or 0 if some only serve rank 0. If it is positive, ``alike`` is set, and the caller resets it.
+        about to take, or 0 if some only serve rank 0. If the number is positive, ``alike`` is set, and the caller
+        resets it.
 
-        Ranks choose the lengths of their chunks by the clock, so these differ.
+        Ranks choose the lengths of their chunks by the clock, so the lengths differ.
 
         Parameters
         ----------

@@ -33,8 +33,8 @@ class LatticeSum(Declaration):
     """α; by default the value that the precision requires at the cutoff [1/length]."""
     surface_permittivity: Permittivity = "infinite"
     """ε' of the medium around the large sphere of boxes: ``"infinite"`` is a conductor (tin foil). A finite
-    permittivity adds 2π/((2ε' + 1) V) |Σ q r|² over unwrapped positions, so that the energy is continuous when a site
-    crosses a face: no site may start a whole box away from its molecule (de Leeuw, Perram and Smith 1980)."""
+    permittivity adds 2π/((2ε' + 1) V) |Σ q r|² over unwrapped positions. The energy is then continuous when a site
+    crosses a face, but no site may start a whole box away from its molecule (de Leeuw, Perram and Smith 1980)."""
     skin: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
     """Skin of the neighbour list beyond the cutoff [length]; by default chosen by a fixed rule."""
 

@@ -46,7 +46,7 @@ def member_table(model: Model, where: str, members: Sequence[Sequence[int]], **v
 
 
 def refuse_twins(model: Model, where: str, force: Any, key: str, *others: str, acting: str | None = None) -> None:
-    """Raises ModelError if sites are listed twice in a force, or in it and in an earlier one of its kind.
+    """Raises ModelError if sites are listed twice in a force, or in this force and an earlier force of its kind.
 
     A reversed list of sites is the same term. Terms that differ in a value of ``others`` are different: a dihedral has
     one term for each multiplicity. With ``acting``, only terms with a nonzero value of that key count: one force on

@@ -62,8 +62,8 @@ def _transform_plane(table, x, forward):
 
 @routine_that_allocates
 def _transform_column(table, y, back):
-    """Transform the planes' waves to those of the mesh for one wave along the second edge, and, if requested, the waves
-    of its potential back to the planes."""
+    """For one wave along the second edge, transform the waves of the planes to waves of the mesh; if requested,
+    transform the waves of the potential back to the planes."""
     constants, rows = table.constants, table.rows[0]
     nx, ny, nz, order = int(constants[NX]), int(constants[NY]), int(constants[NZ]), int(constants[ORDER])
     _, waves, _, _, _, _ = layout(constants)

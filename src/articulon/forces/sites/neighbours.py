@@ -34,8 +34,8 @@ from articulon.kernel_variants import part, specialised
 from articulon.kernels import jit, kernel
 
 SKIN = 0.12
-"""Default skin as a fraction of the largest cutoff. For a Lennard-Jones liquid it minimises the total cost of the
-forces, which grows with the reach, and of the lists, which are then built less often."""
+"""Default skin as a fraction of the largest cutoff. A wider skin makes the forces more expensive, but lists are built
+less often; for a Lennard-Jones liquid, this value minimises the total cost."""
 FIXED = 7
 """Number of entries in ``Grid.size`` that every grid has."""
 VECTOR = 8

@@ -179,7 +179,8 @@ class Evaluation:
 
     @property
     def context(self) -> Any:
-        """Return the ``openmm.Context`` of this process: one of a parent process does not work in its children."""
+        """Return the ``openmm.Context`` of this process: a Context of a parent process does not work in child
+        processes."""
         if self._context is None:
             self._context = _context_of(self.force, self.system)
             if self._edges is not None:

@@ -107,7 +107,7 @@ def _deserialised(text: str) -> Any:
 
 
 def system_of(given: str, sha256: str | None, where: str) -> Any:
-    """Return the ``openmm.System`` of an XML text, or of a file with it; it must not be changed.
+    """Return the ``openmm.System`` of an XML text, or of a file with such a text; the system must not be changed.
 
     Raises
     ------
@@ -255,8 +255,8 @@ def has_cutoff(system: Any) -> bool:
 
 
 def adds_up_to_zero(system: Any) -> bool:
-    """Whether the forces of a system sum to zero in exact arithmetic: those of distances and angles do, and those
-    between all pairs except particle-mesh sums."""
+    """Whether the forces of a system sum to zero in exact arithmetic: forces of distances and angles do, and forces
+    between all pairs do, except for particle-mesh sums."""
     import openmm
 
     for force in system.getForces():

@@ -117,8 +117,8 @@ def packed_forces(table, cell, particles, neighbours):
 def packed_kernel(
     label: str, laws: tuple[Any, ...], lanes: int, parallel: bool, cached: bool, one_kind: bool, by_kind: bool
 ) -> Any:
-    """Return the kernel of a combination of laws, for a number of neighbours evaluated together, for sites of one kind
-    or of several, with lists by kind or not."""
+    """Return the kernel of a combination of laws, with a number of neighbours evaluated together. The sites are of one
+    kind or of several, and lists are by kind or not."""
     plain, charged = laws[0] is not None, laws[1] is not None
     stand_ins = {"LAW": laws[0] or no_law, "CHARGED_LAW": laws[1] or no_law, "CHARGED": charged, "LANES": lanes}
     which = leaf_variant(row_of, f"row_of_{'one_kind' if one_kind else 'kinds'}", ONE_KIND=one_kind)

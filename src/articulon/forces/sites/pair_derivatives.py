@@ -61,8 +61,8 @@ def pair_adjoint(sites, total, terms, refresh, which, ends, moved, rows, charges
                     continue
                 o, qq = site_at(particles, j), coulomb * charge[i] * charge[j]
                 change, power, g, L = between_columns(moved, s, o), 0.0, 0.0, 0.0
-                # The loop visits a pair from both of its sites, with the same slopes, unless one site is an image: then
-                # j > i.
+                # A pair is visited from both sites, with the same slopes: one visit (j > i) adds both. With an image,
+                # always j > i.
                 by_rows = 1 if j > i else 0
                 if by_rows:
                     power = dot(d, change) if j < n else dot(d, V)

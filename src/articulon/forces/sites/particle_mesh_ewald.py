@@ -37,7 +37,7 @@ class ParticleMeshEwald(LatticeSum):
     mesh. ``parameters(model)`` returns the α, cutoff, mesh and order that are chosen for a precision, and the expected
     errors. The sum needs rocket-fft, which is in ``pip install 'articulon[longrange]'``.
 
-    Pairs that are excluded or lie on one body are omitted here for their nearest image.
+    For pairs that are excluded or lie on one body, the interaction at the nearest image is omitted.
     """
 
     kind: Literal["particle-mesh-ewald"] = "particle-mesh-ewald"

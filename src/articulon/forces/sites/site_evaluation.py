@@ -275,8 +275,8 @@ class SiteForces:
         self.touched = True
 
     def list_from(self, reference: np.ndarray) -> None:
-        """List the neighbours of sites at positions (3, sites) [length], unless they are already listed; if these are
-        NaN, the next evaluation lists."""
+        """List the neighbours of sites at positions (3, sites) [length], unless they are already listed; if the
+        positions are NaN, the next evaluation builds the lists."""
         particles = self.system.particles
         if not self.listed or np.array_equal(particles.reference, reference, equal_nan=True):
             return

@@ -110,8 +110,8 @@ def add_virial(result, force, place):
 
 
 class Neighbours(NamedTuple):
-    """A neighbour list. It is full, with every pair in the rows of both sites, so that no two rows write to one place;
-    or, for contacts, half, with each pair in the row of the lower place only."""
+    """A neighbour list. A full list has every pair in the rows of both sites, so that no two rows write to one place. A
+    list for contacts is half: it has each pair in the row of the lower place only."""
 
     places: np.ndarray
     """Places of the neighbours of each place, in a fixed order, then the padding place up to a whole number of vectors,

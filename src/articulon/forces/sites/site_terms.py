@@ -19,7 +19,7 @@ from articulon.forces.user_functions import UserFunctions
 
 InBox = Callable[[np.ndarray], tuple[SiteTable | None, tuple[float, float]]]
 """Box-dependent part of a term: a function of the edges of the box, one per row [length], that returns the term's
-table, None if it does not change, and its constant."""
+table, or None if the table does not change, and the term's constant."""
 Level = Literal["bonded", "short", "long"]
 """How fast a term's force changes, which determines how often r-RESPA evaluates it."""
 LEVELS: tuple[Level, ...] = get_args(Level)

@@ -22,10 +22,10 @@ from articulon.passes import Pass
 class TermPasses(NamedTuple):
     """The derivative passes of a term.
 
-    Each takes the arguments from ``Evaluator.bind_sites``; then the index of the term's table; ``Ends`` of its law, or
-    laws; displacements of the sites, or their virtual velocities (3, sites); an array like the table's rows and one of
-    the charges of the sites, which hold their changes or receive derivatives; and the array that receives changes of
-    the forces on the sites (3, sites).
+    Each pass takes the arguments from ``Evaluator.bind_sites``; then the index of the term's table; ``Ends`` of its
+    law, or laws; displacements of the sites, or their virtual velocities (3, sites); an array like the table's rows and
+    an array of the charges of the sites, which hold changes or receive derivatives; and the array that receives changes
+    of the forces on the sites (3, sites).
     """
 
     adjoint: Pass

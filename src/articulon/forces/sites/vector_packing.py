@@ -23,7 +23,7 @@ def store_chosen(builder: Any, values: Any, chosen: Any, out: Any) -> None:
     overwritten.
 
     A store of the chosen values alone (``llvm.masked.compressstore``) takes a hundred cycles on processors that run it
-    as microcode, such as AMD's Zen 4; without an instruction for it, it becomes a branch for each value.
+    as microcode, such as AMD's Zen 4; on processors without such an instruction, it becomes a branch for each value.
     """
     kind, lanes = values.type, values.type.count
     if _has_instruction():
