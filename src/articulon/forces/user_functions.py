@@ -233,7 +233,7 @@ class UserFunctions:
         if not isinstance(function, numba.core.registry.CPUDispatcher):
             bridge = _taken(kind)
             bridge.function = _guarded(function, where, self._failure, writes)
-            # The finaliser must not refer to this object, because it would then keep the object alive.
+            # The callback must not refer to this object, because it would then keep the object alive.
             weakref.finalize(self, _given_back, kind, bridge).atexit = False
             dispatcher = bridge.dispatcher
             # An earlier user may have disabled compilation, which also disables existing signatures.

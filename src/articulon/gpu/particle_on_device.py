@@ -152,7 +152,7 @@ class DeviceParticleDriver(ArrayDriver):
         self.evaluator.sites.elsewhere = self.engine
 
     def _on_lists(self, state: State, until: float, steps: int) -> int:
-        """Lists on a device grow by themselves."""
+        """Lists on a device are enlarged automatically."""
         return self.go(state, until, steps)
 
     def keep(self, state: State) -> Any:

@@ -98,7 +98,8 @@ class Programs(NamedTuple):
     give: Any
     """Writes positions and velocities from the lanes into the memory."""
     join: Any
-    """Writes the memory into the coordinates and speeds of the state, and places and moves its links."""
+    """Writes the memory into the coordinates and speeds of the state, and computes poses and velocities of its
+    links."""
 
 
 @kernel

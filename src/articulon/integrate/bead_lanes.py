@@ -70,8 +70,8 @@ def fill_copies(beads, numbers):
 
 @pass_of
 def take_places(forest, ws, history):
-    """Write the positions and velocities of the beads to a memory (6 links + 1,) if it holds none, from links that have
-    been placed and moved."""
+    """Write the positions and velocities of the beads to a memory (6 links + 1,) if it holds none, from the known
+    poses and velocities of the links."""
     links = forest.mass.size
     if history[6 * links] != 0.0:
         return

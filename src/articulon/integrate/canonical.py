@@ -173,7 +173,7 @@ def added(x, lost, d):
 
 @routine
 def speeds(forest, q, p, ws, arrays):
-    """Place and move the links at (q, p); leave unit Euler parameters and speeds in ``arrays``."""
+    """Compute poses and velocities of the links at (q, p); leave unit Euler parameters and speeds in ``arrays``."""
     links = forest.mass.size
     unit_coordinates(forest, q, arrays.unit)
     speed_momenta(forest, q, p, arrays.mu)
@@ -184,13 +184,13 @@ def speeds(forest, q, p, ws, arrays):
 
 @pass_of
 def find_speeds(forest, q, p, ws, arrays):
-    """Place and move the links at (q, p)."""
+    """Compute poses and velocities of the links at (q, p)."""
     speeds(forest, q, p, ws, arrays)
 
 
 @pass_of
 def rate(forest, q, p, channels, gravity, factor, ws, arrays, qdot, pdot):
-    """(q', p') under the summed forces, for links that have been placed and moved."""
+    """(q', p') under the summed forces, for links whose poses and velocities are known."""
     wrench, tau, fall = channels.total_wrench, channels.total_joint, scaled(gravity, factor)
     momentum_rates(forest, q, p, arrays.u, tau, wrench, fall, ws, arrays.momentum, arrays.carried, pdot)
     coordinate_rates(forest, q, arrays.u, qdot)

@@ -24,8 +24,8 @@ ones."""
 class EventDrivenDriver(Driver):
     """Event-driven molecular dynamics.
 
-    Events are found anew at every frame, from positions and velocities alone, and nothing is saved between frames. So a
-    resumed run gives the same bits as an uninterrupted one, and the state is that of any other integrator.
+    All events are computed again at every frame, from positions and velocities alone, and nothing is saved between
+    frames. So a resumed run gives the same bits as an uninterrupted one, and the state is that of any other integrator.
     """
 
     at_once = True

@@ -42,7 +42,8 @@ def give_coordinates(some, of, whole):
 
 
 def flights(e: ModelTables, arrays: Any, flying: Pass, in_lanes: bool = False) -> list[Bound]:
-    """The passes of a free flight over ``arrays.span``; links are placed and moved both before and after it.
+    """The passes of a free flight over ``arrays.span``; the poses and velocities of the links are known before and
+    after it.
 
     Parameters
     ----------

@@ -118,7 +118,7 @@ def fly_body(rows, i, k, j, q, u, time):
 
 @jit
 def fly_bodies(forest, rows, q, u, time, ws, start, end):
-    """Free flight of the free bodies from ``start`` to ``end``, which are placed and moved afterwards."""
+    """Free flight of the free bodies from ``start`` to ``end``, whose poses and velocities are known afterwards."""
     for i in range(start, end):
         k, j = forest.q_start[i], forest.u_start[i]
         if forest.kind[i] == FREE:
@@ -137,12 +137,12 @@ def fly_free(forest, rows, q, u, span, ws):
 
 @kernel(parallel=True)
 def fly_in_parallel(forest, rows, q, u, time, ws):
-    """Free flight of the bodies, shared out among threads."""
+    """Free flight of the bodies, distributed over threads."""
     for part in prange(-(-forest.mass.size // SIZE)):
         fly_bodies(forest, rows, q, u, time, ws, part * SIZE, min((part + 1) * SIZE, forest.mass.size))
 
 
 @pass_of
 def fly_free_in_parallel(forest, rows, q, u, span, ws):
-    """Free flight of many bodies that are jointed to nothing, shared out among threads."""
+    """Free flight of many bodies that are jointed to nothing, distributed over threads."""
     fly_in_parallel(forest, rows, q, u, span[0], ws)

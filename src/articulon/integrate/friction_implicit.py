@@ -4,8 +4,8 @@ In the O(n) recursion the drag matrix B of a body acts like an inertia: (M + h/2
 solved by the articulated-body algorithm with every body's inertia I replaced by I + h/2 B. Then u⁺ = u + Δu is the
 midpoint step (M + h/2 D) u⁺ = (M − h/2 D) u + h (D·flow + noise). It keeps the Gaussian velocity distribution exactly,
 and between two drifts it gives free diffusion and constant drift exactly at any step: the rule of Grønbech-Jensen and
-Farago (Mol. Phys. 111, 983, 2013) carried over to trees. Forces bound the step as in velocity Verlet, and so does the
-angle that a body turns in half a step.
+Farago (Mol. Phys. 111, 983, 2013) carried over to trees. Forces limit the step as in velocity Verlet. The angle by
+which a body turns in half a step limits it too.
 
 The midpoint step includes three further resistances. Damping and friction of joints (``friction_implicit_joints.py``)
 are a diagonal in joint space. The damping of springs between points (``friction_implicit_springs.py``) gives rows that
@@ -91,7 +91,7 @@ def rub(passes, h, arrays):
 
 @jit
 def thermostat(bath_step, passes, bath, time, h, count, arrays):
-    """Apply a thermostat that scales all speeds over a time h, at links that have been placed."""
+    """Apply a thermostat that scales all speeds over a time h, at links whose poses are known."""
     run(passes.kinetic)
     s = bath_step(bath, arrays.kinetic[0], time, h, count, arrays.factor, arrays.bath, arrays.work)
     for k in range(arrays.u.size):

@@ -8,10 +8,10 @@ drive bounds the step as in velocity Verlet. With f all other forces, u' is the 
     ½ u'·A u' − f·u' + 2/h Φ(ū),   ∂Φ/∂ū = S ū − τ,   A = M + h/2 D,
 
 where D is the drag, and S the diagonal of the damping and friction of joints (``friction_implicit_joints.py``). The
-minimum is found by Newton's method: each iteration linearises τ as τ(ū₀) − s (ū − ū₀) with s = −τ' ≥ 0, a diagonal in
-joint space like damping. An iteration that goes too far is shortened by a line search to the minimum of the function.
-The search needs no further recursion over the links, because A u' − f is linear in u' and known at both ends of the
-iteration: it is the linearised resistance with which u' was computed there.
+minimum is found by Newton's method: each iteration replaces τ by the linear function τ(ū₀) − s (ū − ū₀) with s = −τ' ≥
+0, a diagonal in joint space like damping. An iteration that goes too far is shortened by a line search to the minimum
+of the function. The search needs no further recursion over the links, because A u' − f is linear in u' and known at
+both ends of the iteration: it is the linearised resistance with which u' was computed there.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Friction-implicit steps between impacts: taken as long as no pair meets, no contact pulls and no step is too long.
+"""Friction-implicit steps between impacts: they are taken until a pair meets, a contact pulls or a step is too long.
 
-The path of a sphere in a step is taken as the straight line between its two ends, because the speeds at the ends of a
-step that is long against relaxation times do not describe the path between them. The departure of spheres on rotating
-bodies from that line is bounded (``path_departures.py``). A step in which a pair meets or may meet, or the distance of
-hard cores changes too much, is undone, and the caller takes shorter steps.
+The path of a sphere in a step is approximated by the straight line between its two ends, because the speeds at the ends
+of a step that is long against relaxation times do not describe the path between them. The departure of spheres on
+rotating bodies from that line is bounded (``path_departures.py``). A step in which a pair meets or may meet, or the
+distance of hard cores changes too much, is undone, and the caller takes shorter steps.
 """
 
 from typing import NamedTuple
@@ -144,7 +144,7 @@ def watch_spins(table, ends):
 
 @jit
 def take_step(passes, time, h, table, ends, arrays):
-    """Take one step. Links must be placed and forces filled before the call, as they are after it."""
+    """Take one step. Poses of links and forces must be known before the call, and they are known after it."""
     half = 0.5 * h
     arrays.span[0], arrays.clock[0], arrays.clock[1], arrays.time[0] = half, time, h, time
     kick(passes, half, True, arrays)

@@ -192,7 +192,8 @@ def solve_rubbed_tangent(forest, loops, rows, span, factor, u, wrench, ws, rubbi
 
 @jit
 def place_rows(forest, loops, ws, arrays):
-    """Set the rows of loops at links that have been placed, for a part of a step in which J is constant: J u' = 0."""
+    """Set the rows of loops at links whose poses are known, for a part of a step in which J is constant: J u' =
+    0."""
     row_wrenches(loops, ws, arrays.wrench)
     mark_live_rows(forest, loops, ws, arrays)
     for r in range(loops.kind.size):

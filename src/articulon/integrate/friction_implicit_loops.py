@@ -82,8 +82,9 @@ def departure(nq: int, nu: int, rows: int) -> Departure:
 
 @pass_of
 def begin_tangent(forest, loops, ws, arrays):
-    """Set rows with J u' = 0 at links that have been placed and moved, for a part of a step with constant coordinates
-    and therefore constant J. The links' velocity-product accelerations, ``ws.bias``, are not part of J u'."""
+    """Set rows with J u' = 0 at links whose poses and velocities are known, for a part of a step with constant
+    coordinates and therefore constant J. The links' velocity-product accelerations, ``ws.bias``, are not part of J
+    u'."""
     row_wrenches(loops, ws, arrays.wrench)
     accelerate_at_constant_speeds(forest, ws)
     for r in range(loops.kind.size):
@@ -132,7 +133,7 @@ def book_impulse(loops, impulse, u, change, work):
 @jit
 def project_speeds(loops, u, ws, arrays, work, moving, factoring, responding):
     """Project u onto J u = v, with v the rates in ``arrays.motion``, by the smallest change in the metric of the mass
-    matrix, at links that have been placed; return the initial error of J u."""
+    matrix, at links whose poses are known; return the initial error of J u."""
     run(factoring)
     run(moving)
     row_rates(loops, u, ws, arrays.wrench, arrays.motion, arrays.residual)
@@ -148,7 +149,7 @@ def project_speeds(loops, u, ws, arrays, work, moving, factoring, responding):
 
 @jit
 def begin(loops, q, u, arrays, start, moving, factoring):
-    """Save the start of a drift and the factors of J M⁻¹ Jᵀ there, at links that have been placed."""
+    """Save the start of a drift and the factors of J M⁻¹ Jᵀ there, at links whose poses are known."""
     run(factoring)
     copy_into(start.q, q)
     copy_into(start.u, u)
@@ -273,7 +274,7 @@ def drifting_tangent(
 @pass_of
 def stir_tangent(forest, loops, bath, clock, u, ws, noise, arrays, work, moving, factoring, responding):
     """Apply Langevin friction and noise over the time ``clock[1]`` from ``clock[0]`` on, to the speeds that the loops
-    leave free, at links that have been placed and moved; add its work."""
+    leave free, at links whose poses and velocities are known; add its work."""
     before, driven = kinetic_energy(forest, ws), work[EXTERNAL]
     stir_speeds(bath, clock, u, noise)
     project_speeds(loops, u, ws, arrays, work, moving, factoring, responding)

@@ -78,20 +78,20 @@ def rate_thermostat(bath, kinetic, time, variables, rates):
 
 @pass_of
 def draw_noise(forest, bath, count, still, draw):
-    """Draw Langevin noise at links that have been placed: speeds of N(0, M⁻¹) into ``draw.speeds``."""
+    """Draw Langevin noise at links whose poses are known: speeds of N(0, M⁻¹) into ``draw.speeds``."""
     draw_speeds(forest, bath.choice[SEED], bath.choice[STREAM], count[0], 1.0, still, draw)
 
 
 @pass_of
 def draw_noise_of_many(forest, bath, count, still, draw, D):
-    """Draw the Langevin noise of many trees, shared out among threads; ``D`` (groups of trees, 6, 6) is scratch."""
+    """Draw the Langevin noise of many trees, distributed over threads; ``D`` (groups of trees, 6, 6) is scratch."""
     draw_in_parallel(forest, bath.choice[SEED], bath.choice[STREAM], count[0], 1.0, still, draw, D)
 
 
 @pass_of
 def stir(forest, bath, clock, u, ws, noise, work):
-    """Apply Langevin friction and noise over the time ``clock[1]`` from ``clock[0]`` on, at links that have been placed
-    and moved; add its work."""
+    """Apply Langevin friction and noise over the time ``clock[1]`` from ``clock[0]`` on, at links whose poses and
+    velocities are known; add its work."""
     before = kinetic_energy(forest, ws)
     stir_speeds(bath, clock, u, noise)
     move(forest, u, ws, 0, forest.mass.size)
@@ -110,9 +110,9 @@ class Passes(NamedTuple):
     """Programs of a step, as kernels take them or as lists of passes. Programs that a run does not need are empty."""
 
     locate: Any
-    """Places and moves the links at q and u."""
+    """Computes poses and velocities of the links at q and u."""
     fill: Any
-    """Fills the channels, without noise and without the resistance that is taken implicitly."""
+    """Computes the forces of the channels, without noise and without the resistance that is treated implicitly."""
     scale: Any
     """Sums the channels with their factors."""
     predict: Any
@@ -123,7 +123,7 @@ class Passes(NamedTuple):
     book: Any
     """Computes the power at the middle speeds."""
     move: Any
-    """Moves the links at u."""
+    """Computes the velocities of the links at u."""
     drift: Any
     """Drift or flight over ``arrays.span`` in the first half of the step."""
     arrive: Any
@@ -176,7 +176,7 @@ def parts(
     of_speeds = forces_of_speeds(e, at)
 
     def felt(speeds: np.ndarray) -> list[Bound]:
-        """Speed-dependent forces at speeds at which links have been moved; no passes if there are none."""
+        """Speed-dependent forces at speeds at which the links' velocities are known; no passes if there are none."""
         return [*of_speeds.at(speeds), *summed] if of_speeds.kinds else []
 
     def solving(inertias: Forest, forces: tuple[Any, Any, Any], moved: Workspace, found: np.ndarray) -> list[Bound]:

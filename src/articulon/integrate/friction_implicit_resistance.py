@@ -59,7 +59,7 @@ def power_of(wrench, ws):
 
 @pass_of
 def book_friction(drag, ws, friction, powers):
-    """Compute the power of noise and of drag (2,) at links that have been moved."""
+    """Compute the power of noise and of drag (2,) at links whose velocities are known."""
     powers[0] = power_of(friction[1], ws)
     friction[0] = 0.0
     drag_wrenches(drag, ws, friction[0])
@@ -139,7 +139,7 @@ def resisting(
 
 
 def inertias_of(forest: Forest, ws: Workspace) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Masses, first moments and inertias of the links; those of deformed bodies at links that have been placed."""
+    """Masses, first moments and inertias of the links; for deformed bodies, at links whose poses are known."""
     own = forest if ws.modal is None else ws.modal
     return forest.mass, own.moment, own.inertia
 

@@ -61,8 +61,8 @@ def drawing_rotors(e: ModelTables, arrays: Scratch, still: Workspace) -> list[Bo
 
 @pass_of
 def keep_rotors(forest, ws, turning, armature, tau, pushed):
-    """Compute joint forces (nu,) with the term a d for links that keep their angular velocities; links must have been
-    moved, and ``keep_spins`` must have run."""
+    """Compute joint forces (nu,) with the term a d for links that keep their angular velocities; the velocities of the
+    links must be known, and ``keep_spins`` must have run."""
     for k in range(pushed.shape[0]):
         pushed[k] = tau[k]
     for i in range(forest.kind.size):

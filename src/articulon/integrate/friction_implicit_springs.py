@@ -51,8 +51,8 @@ def dashpots_of(terms: Iterable[Term], forest: Forest, loops: Loops, motions: Mo
 
 @pass_of
 def place_dashpots(forest, loops, springs, span, factor, ws, arrays):
-    """Set the rows of loops, followed by those of dashpots in a step over a time ``span`` (1,), at links that have been
-    placed and moved."""
+    """Set the rows of loops, followed by those of dashpots in a step over a time ``span`` (1,), at links whose
+    poses and velocities are known."""
     place_rows(forest, loops, ws, arrays)
     wrench, h = arrays.wrench, span[0]
     for s in range(springs.constants.shape[0]):
@@ -80,7 +80,7 @@ def solve_dashpots(forest, rows, rigid, frictions, span, factor, u, wrench, ws, 
 
 @pass_of
 def book_dashpots(springs, ws, powers):
-    """Add the power of dashpots, unscaled, at links that have been moved to that of drag, ``powers[1]``."""
+    """Add the power of dashpots, unscaled, at links whose velocities are known, to that of drag, ``powers[1]``."""
     for s in range(springs.constants.shape[0]):
         i, j, a, b, d = ends_of(springs, s, ws)
         powers[1] -= springs.constants[s, 2] * approach(i, j, a, b, d, ws) ** 2 / dot(d, d)

@@ -114,7 +114,7 @@ def load_state(system, grains, moving, lists, refresh, state):
     history = state.rule.history
     ROWS(state.q, state.u, history, state.contacts.rebuild, system.particles, grains)
     for k in range(LINES):
-        # If the integrator starts anew, the pending half kick is dropped.
+        # If the integrator has not taken a step yet, the pending half kick is dropped.
         grains.works[1, k] = state.contacts.work[1 if history[0] != 0.0 else 0, k]
     list_contacts(system, grains, moving, lists, refresh)
     find_middle(system, grains)

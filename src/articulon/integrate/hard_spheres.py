@@ -43,7 +43,7 @@ calendar needs another length of its days, a cell needs more slots, and impacts 
 ENDLESS = 24
 """Number of successive impacts of a sphere, each within an instant of the one before, that count as endless."""
 LOOKS = 16
-"""Number of days, or of spheres on them, examined per event above which the calendar is opened anew."""
+"""Number of days, or of spheres on them, examined per event above which a new calendar is opened."""
 SAMPLE = 1024
 """Number of events between checks of the calendar."""
 

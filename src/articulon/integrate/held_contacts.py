@@ -84,8 +84,8 @@ def largest_gap(r, table, p, q):
 
 @pass_of
 def drift_held(r, table, p, q, u, start, span, work, status, placing, moving, travelling):
-    """A drift over a time ``span`` (1,) on closed gaps, from links that have been placed and moved; ``travelling`` is
-    the drift without resting contacts, ``start`` (2, nq + nu) is scratch."""
+    """A drift over a time ``span`` (1,) on closed gaps, from links whose poses and velocities are known;
+    ``travelling`` is the drift without resting contacts, ``start`` (2, nq + nu) is scratch."""
     count = p.total[0]
     if count == 0:
         run(travelling)

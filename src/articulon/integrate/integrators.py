@@ -214,9 +214,9 @@ class EventDriven(Declaration):
     """Event-driven molecular dynamics of hard spheres: exact motion from impact to impact, without steps.
 
     For smooth spheres that fly freely: particles with a radius, ``impacts`` without friction and no other force but
-    gravity. There is no time-step error, and no sphere passes through another at any speed. Impacts are found anew at
-    every frame, so that a resumed run gives the same bits as an uninterrupted one; another number of frames gives other
-    rounding errors.
+    gravity. There is no time-step error, and no sphere passes through another at any speed. All impacts are computed
+    again at every frame, so that a resumed run gives the same bits as an uninterrupted one; another number of frames
+    gives other rounding errors.
     """
 
     foreign: ClassVar[Mapping[str, str]] = {

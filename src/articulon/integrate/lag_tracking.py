@@ -114,8 +114,7 @@ def memory_size(speeds: int, groups: int) -> int:
 
 @jit
 def find_drift(forest, drag, gravity, wrench, joint, wrench_channels, joint_channels, ws, followed):
-    """Compute drift velocities, into ``followed.drift``, at links that have been placed and whose channels have been
-    filled."""
+    """Compute drift velocities, into ``followed.drift``, at links whose positions and channels are known."""
     total, tau = followed.total, followed.tau
     find_forces(wrench, wrench_channels, followed)
     tau[:] = 0.0
@@ -297,8 +296,9 @@ def follow(
 
 @pass_of
 def rescale(forest, change, memory, u, ws):
-    """Change the speeds u of placed links with the factor, from ``change[0]`` to ``change[1]``: the part without noise,
-    w − z/a2, is kept, and the rest keeps its momentum. ``change[2]`` is the kinetic energy that this adds."""
+    """Change the speeds u, at links whose poses are known, with the factor, from ``change[0]`` to ``change[1]``:
+    the part without noise, w − z/a2, is kept, and the rest keeps its momentum. ``change[2]`` is the kinetic energy that
+    this adds."""
     nu, before, after = u.size, change[0], change[1]
     move(forest, u, ws, 0, forest.mass.size)
     energy = kinetic_energy(forest, ws)

@@ -85,7 +85,7 @@ def take_steps(code, scratch, now, tableau, steps, blocks, t, b):
 
 @kernel(parallel=True)
 def advance_blocks(code, scratch, now, tableau, steps, blocks):
-    """Take the steps of all blocks of states, shared out among threads."""
+    """Take the steps of all blocks of states, distributed over threads."""
     threads, count = code.shape[0], blocks.y.shape[0]
     for t in prange(threads):
         for b in range(t * count // threads, (t + 1) * count // threads):

@@ -75,8 +75,8 @@ def draw_normals_of_states(seeds, stream, count, one, normals):
 
 @pass_of
 def stir_states(forest, bath, clock, u, ws, still, draw):
-    """Apply Langevin friction and noise over the time ``clock[1]`` from ``clock[0]`` on, at links that have been
-    placed."""
+    """Apply Langevin friction and noise over the time ``clock[1]`` from ``clock[0]`` on, at links whose poses are
+    known."""
     find_random_speeds(forest, 1.0, still, draw)
     stir_speeds(bath, clock, u, draw.speeds)
     move(forest, u, ws, 0, forest.mass.size)
@@ -183,7 +183,7 @@ def copy_lanes(to, numbers):
 
 @kernel(parallel=True)
 def advance_blocks(codes, state, now, steps, fresh, blocks):
-    """Take the steps of all blocks of states, shared out among threads."""
+    """Take the steps of all blocks of states, distributed over threads."""
     threads, count = codes[0].shape[0], blocks.y.shape[0]
     for t in prange(threads):
         for b in range(t * count // threads, (t + 1) * count // threads):

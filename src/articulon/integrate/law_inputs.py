@@ -97,7 +97,7 @@ def ask(law, parameters, inputs, time, step, factor):
 
 @jit
 def keep_thermal_momentum(inputs, before, after, u):
-    """Change speeds u with the factor, if noise acts on tracked motions, at links that have been placed; return the
+    """Change speeds u with the factor, if noise acts on tracked motions, at links whose poses are known; return the
     kinetic energy that this adds."""
     if inputs.rescaling.shape[0] == 0:
         return 0.0

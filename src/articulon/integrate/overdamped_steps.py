@@ -223,9 +223,9 @@ class Passes(NamedTuple):
     """Programs of a step."""
 
     push: np.ndarray
-    """Places the links at q and fills the channels, at rest."""
+    """Computes poses of the links at q, and forces in the channels, at rest."""
     push_middle: np.ndarray
-    """Places the links and fills the channels at the middle of the step."""
+    """Computes poses of the links, and forces in the channels, at the middle of the step."""
     shake: np.ndarray
     """Computes F; empty without noise."""
     balance: np.ndarray
@@ -237,7 +237,7 @@ class Passes(NamedTuple):
     book: np.ndarray
     """Computes the power at u."""
     place: np.ndarray
-    """Places the links at q."""
+    """Computes poses of the links at q."""
 
 
 def passes(e: Evaluator, arrays: Scratch) -> tuple[Passes, list[Program]]:

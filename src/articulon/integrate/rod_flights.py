@@ -288,8 +288,8 @@ def shortest_turn(a, b):
 
 @jit
 def take_beads(rods, ws, time, first, last):
-    """Compute positions and velocities of the beads, from links that have been placed and moved, and the positions of a
-    flight without tensions."""
+    """Compute positions and velocities of the beads, from links whose poses and velocities are known, and the
+    positions of a flight without tensions."""
     for k in range(first, last):
         z = column(load_matrix(ws.rotation, k), 2)
         arm = scale(rods.length[k], z)
@@ -333,7 +333,7 @@ def give_beads(forest, rods, q, u, ws, first, last):
 
 @jit
 def fly_tree(forest, rods, t, q, u, time, ws):
-    """Free flight of one tree of beads, whose links are placed and moved afterwards; return the status."""
+    """Free flight of one tree of beads, whose poses and velocities are known afterwards; return the status."""
     first, last, start, end = forest.tree[t], forest.tree[t + 1], rods.tree[t], rods.tree[t + 1]
     take_beads(rods, ws, time, first, last)
     for r in range(start, end):
@@ -372,14 +372,14 @@ def fly_some(forest, rods, q, u, time, ws, group):
 
 @kernel(parallel=True)
 def fly_in_parallel(forest, rods, q, u, time, ws, found):
-    """Free flight of the trees, shared out among threads; the status of each group is kept."""
+    """Free flight of the trees, distributed over threads; the status of each group is kept."""
     for group in prange(found.size):
         found[group] = fly_some(forest, rods, q, u, time, ws, group)
 
 
 @pass_of
 def fly_rods_in_parallel(forest, rods, q, u, span, ws, status, found):
-    """Free flight of many beads, shared out among threads; ``found`` (groups,) is scratch."""
+    """Free flight of many beads, distributed over threads; ``found`` (groups,) is scratch."""
     fly_in_parallel(forest, rods, q, u, span[0], ws, found)
     for group in range(found.size):
         status[0] = max(status[0], found[group])

@@ -1,4 +1,4 @@
-"""Steps of beads on rods with the trees shared out among MPI ranks, where LAMMPS computes the forces.
+"""Steps of beads on rods with the trees distributed over MPI ranks, where LAMMPS computes the forces.
 
 A rank moves some of the trees, consecutive in the order of the model. In each step it sends the others the positions of
 its beads, from which LAMMPS computes the forces, and its part of the work. Between chunks of steps, all ranks have the

@@ -45,7 +45,7 @@ def next_stage(pair, i, h, lost, arrays):
 
 @jit
 def keep_rates(i, h, arrays):
-    """Take over the fresh rates of stage i; return by how much they change the coordinates in a step, in radians or
+    """Accept the latest rates of stage i; return by how much they change the coordinates in a step, in radians or
     relative to the largest length, and infinity if a rate is not finite.
 
     Changes of momenta need no separate measure: the rates are M⁻¹ p, and changes of momenta that do not move the

@@ -72,7 +72,7 @@ def advance_stop(model: Model, body: int, direction: np.ndarray, advance: float,
 
 @jit
 def stop_reached(stop, ws):
-    """Whether the placed links fulfil the condition."""
+    """Whether links whose poses are known fulfil the condition."""
     i = stop.link[0]
     if i < 0:
         return False

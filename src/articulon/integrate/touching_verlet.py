@@ -98,7 +98,7 @@ class Passes(NamedTuple):
     """Programs of a step, and the arrays through which they are called."""
 
     locate: np.ndarray
-    """Places and moves the links at q and u."""
+    """Computes poses and velocities of the links at q and u."""
     book: np.ndarray
     """Power of the channels at ``mean``."""
     q: np.ndarray
@@ -124,7 +124,7 @@ def passes(e: Evaluator, arrays: Scratch) -> tuple[Passes, list[Program]]:
 
 @jit
 def locate(passes, y, nq):
-    """Place and move the links at q and u of y."""
+    """Compute poses and velocities of the links at q and u of y."""
     copy_into(passes.q, y[:nq])
     copy_into(passes.u, y[nq : nq + passes.u.size])
     run(passes.locate)

@@ -210,7 +210,7 @@ def _carrier(model: Model, site: int) -> str:
 
 
 def _check_box(system: Any, model: Model, where: str) -> None:
-    """Check that both have the same box, or none."""
+    """Check that the system and the model have the same box, or that both have none."""
     box, names = model.box, names_of(system)
     repeats = box is not None and bool(box.periodic.any())
     if not system.usesPeriodicBoundaryConditions():

@@ -70,8 +70,8 @@ class StateSites:
         self._kept: list[np.ndarray] = []
 
     def bind(self, which: Pass, thread: int, block: np.ndarray, ws: Workspace, wrench: Any) -> Bound:
-        """Bind a pass that fills the wrenches of one state. As bound, it fills on one thread the wrenches of all states
-        of a block (1,), whose links are in lanes.
+        """Bind a pass that fills the wrenches of one state. The bound pass runs on one thread, and fills the wrenches
+        of all states of a block (1,), whose links are in lanes.
 
         Parameters
         ----------

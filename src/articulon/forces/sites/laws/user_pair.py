@@ -37,7 +37,7 @@ class UserPair(BetweenGroups):
     The function is jitted with ``numba.njit`` and compiled again, with the flags of all kernels, into the loop over
     neighbours. It runs as fast as the built-in laws if it has no branches (write ``a if condition else b``) and calls
     only square roots. The third value is the Laplacian of U, for the configurational temperature; zero suffices for
-    runs that do not need it. The law is simply truncated at the cutoff; the function should bring it to zero there.
+    runs that do not need it. The law is simply truncated at the cutoff; the function should let U go to zero there.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("function",)
