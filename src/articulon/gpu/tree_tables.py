@@ -104,8 +104,8 @@ def integers(values: Any, device: Any) -> Any:
 
 
 def reals(values: Any, real: Any, device: Any, what: str = "") -> Any:
-    """Return a table of numbers of a precision on a device. Raise ModelError, which calls the numbers ``what``, for
-    numbers of a model outside the range of single precision."""
+    """Return a table of numbers of a precision on a device. Raise ModelError for numbers of a model outside the range
+    of single precision; the message names ``what`` they are."""
     if real is wp.float64:
         return wp.array(np.ascontiguousarray(values, dtype=np.float64), dtype=real, device=device)
     size = np.abs(values)

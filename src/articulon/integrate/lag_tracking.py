@@ -114,7 +114,7 @@ def memory_size(speeds: int, groups: int) -> int:
 
 @jit
 def find_drift(forest, drag, gravity, wrench, joint, wrench_channels, joint_channels, ws, followed):
-    """Compute drift velocities, into ``followed.drift``, at links whose positions and channels are known."""
+    """Compute drift velocities, into ``followed.drift``, at links whose poses and channels are known."""
     total, tau = followed.total, followed.tau
     find_forces(wrench, wrench_channels, followed)
     tau[:] = 0.0

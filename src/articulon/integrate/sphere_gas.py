@@ -130,7 +130,7 @@ class SphereGas:
         self.collapsed = NOBODY
         """The sphere whose impacts have no end, or NOBODY."""
         self.collapse_time = np.nan
-        """Time at which the impacts have no end, from the start of the latest flight [time]."""
+        """Time at which the endless impacts were found, from the start of the latest flight [time]."""
 
     def overlap(self, positions: np.ndarray) -> tuple[float, int, int]:
         """Largest overlap of two spheres, relative to the sum of their radii, and the two spheres."""

@@ -104,7 +104,7 @@ def drift_flexible_links(forest, q, u, ws, time, start, end):
 
 @jit
 def turning_of(forest, u, ws, i):
-    """Angular velocity of a node, or of a flexible body that is welded to its parent, whose position is known."""
+    """Angular velocity of a node, or of a flexible body that is welded to its parent, whose pose is known."""
     _, count, _, row, _, at = carrying_modes(forest, i)
     w = load_from(ws.twist, forest.parent[i], 3) if forest.parent[i] >= 0 else ZERO
     for j in range(count):

@@ -115,7 +115,7 @@ def layers(x, reach, grid, axis):
 @jit
 def list_site(particles, neighbours, grid, p, other, room):
     """Write the sites within reach of a place into its row or, if only charges act, into ``other``; return the number
-    in each. In each row of cells, only the cells that intersect the sphere of the row's longest reach are visited."""
+    in each. In each row of cells, only the cells that intersect the sphere of the site's longest reach are visited."""
     x, y, z, row = particles.x, particles.y, particles.z, neighbours.places[p]
     sort, size = grid.size[FIXED + 1 + np.int64(particles.kind[p])], grid.size
     limits, reach = grid.limits[sort], longest_of(grid, sort)

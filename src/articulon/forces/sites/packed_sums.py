@@ -22,8 +22,8 @@ from articulon.lane_registers import in_all, load_rows, total
 from articulon.lanes import WIDTH, choose
 
 ROWS_AHEAD, SITES_AHEAD = 16, 8
-"""Number of sites ahead for which rows of the list are prefetched, and for which positions of the last neighbours
-are."""
+"""Number of sites by which the loop prefetches rows of the list ahead of their use, and positions of the last
+neighbours."""
 
 
 @jit
@@ -50,8 +50,8 @@ def fetch_row(neighbours, i):
 
 @jit
 def far_neighbour(neighbours, i, k):
-    """Return every fourth neighbour, the k-th from the end of the list, of a site some places ahead. The last
-    neighbours are in the farthest plane of cells, which no earlier row has read."""
+    """Of every fourth neighbour of a site some places ahead, return the k-th, counted from the end of its list. The
+    last neighbours are in the farthest plane of cells, which no earlier row has read."""
     row = min(i + SITES_AHEAD, neighbours.places.shape[0] - 1)
     return np.int64(neighbours.places[row, max(neighbours.number[row] - 1 - 4 * k, 0)])
 

@@ -193,4 +193,4 @@ def _damped(terms: int) -> Any:
 
 
 DAMPED = {terms: _damped(terms) for terms in SMOOTH_PARTS}
-"""U = charges factor [erfc(αr)/r − shift − slope r] by the number of terms in the sum for erf(αr)/r."""
+"""U = charges factor [erfc(αr)/r − shift − slope r] for each number of terms in the sum for erf(αr)/r."""
