@@ -10,7 +10,7 @@ An impact along the line of centres n changes momenta by
 
     Δp = (1 + e) μ v_n n,   μ = m₁ m₂/(m₁ + m₂),
 
-where v_n is the speed of approach, and takes ½ μ (1 − e²) v_n².
+where v_n is the speed of approach, and takes the energy ½ μ (1 − e²) v_n².
 """
 
 import numpy as np
