@@ -20,7 +20,7 @@ class Torsion(NamedTuple):
     atoms: tuple[int, int, int, int]
     """The four atoms whose dihedral angle is the coordinate; the bond is between the middle two."""
     parent: int
-    """The cluster nearer to the root; for a loop, the cluster with the atom of the bond that comes first."""
+    """The cluster nearer to the root; for a torsion that closes a loop, the cluster with the first atom of the bond."""
     child: int
     """The cluster that rotates."""
 

@@ -1,4 +1,4 @@
-"""Selections of locked parts of a molecule: side chains, backbones, chains, ranges of residues, rigid domains."""
+"""Selections of locked parts of a molecule: side chains, backbones, chains, ranges of residues, and rigid domains."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
