@@ -26,8 +26,8 @@ class Water(NamedTuple):
     """A water model."""
 
     filled_from: str
-    """Name of the modeller's box of water that is filled in. Its molecules then get the geometry of this water
-    model."""
+    """Name of the modeller's box of water that fills the box of a structure. Its molecules then get the geometry of
+    this water model."""
     files: Mapping[str, str]
     """OpenMM's file of the water model and its ions, for each force field."""
     sites: int

@@ -34,11 +34,10 @@ def write_ligand_parameters(
 ) -> None:
     """Write the parameters of a ligand as an OpenMM force field file, which can be named in ``force_field_files``.
 
-    Atom types and bonded parameters are those of GAFF2 (Wang et al., J. Comput. Chem. 25, 1157, 2004); if some are
-    missing, parmchk2
-    substitutes similar ones. Charges are AM1-BCC charges (Jakalian, Jack and Bayly, J. Comput. Chem. 23, 1623, 2002)
-    for the relaxed geometry of the ligand in the structure, or Gasteiger charges, which are fast to compute and less
-    accurate. The parameters are compatible with ``amber14``.
+    Atom types and bonded parameters are those of GAFF2 (Wang et al., J. Comput. Chem. 25, 1157, 2004); parmchk2
+    estimates missing parameters. Charges are AM1-BCC charges (Jakalian, Jack and Bayly, J. Comput. Chem. 23, 1623,
+    2002) for the relaxed geometry of the ligand in the structure, or Gasteiger charges, which are fast to compute and
+    less accurate. The parameters are compatible with ``amber14``.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ def locked_bodies(structure: Structure, articulation: Articulation, locked: str 
     Parameters
     ----------
     structure, articulation
-        Those from which the model was built.
+        The structure and the articulation from which the model was built.
     locked
         One word or several:
 
