@@ -58,14 +58,12 @@ routine_that_allocates = numba.njit(
 
 routine = numba.njit(**LEAF, forceinline=False)
 """Decorator for parts of a kernel that are called from several places and are too long to inline at each of them. It
-sets
-``forceinline`` explicitly, because Numba would otherwise apply the callers' inlining to these parts."""
+sets ``forceinline`` explicitly, because Numba would otherwise apply the callers' inlining to these parts."""
 
 
 _WAYS = {"python": ("cfunc",), "value": ("cpython",), "either": (), "address": ("cpython", "cfunc")}
 """Numba's wrappers that are omitted, by how a kernel is called: ``python``: from Python; ``value``: as a value passed
-to
-another kernel; ``either``: in both of these ways; ``address``: by the address of its code, and by kernels that it is
+to another kernel; ``either``: in both of these ways; ``address``: by the address of its code, and by kernels that it is
 compiled into."""
 
 
@@ -83,8 +81,7 @@ def kernel(
     contains a user's code, or that is not ``cached``, is compiled in every process: values that the user's code reads
     from elsewhere are compiled into the kernel, and a cached kernel would not notice that they changed. ``called`` (see
     ``_WAYS``) selects the wrappers that are compiled. Unpacking a table of a hundred arrays from Python takes longer
-    than
-    many kernels run.
+    than many kernels run.
     """
 
     def wrap(function: Callable) -> Any:
@@ -92,8 +89,7 @@ def kernel(
         numba.config.CACHE_LOCATOR_CLASSES = f"{PackageLocator.__module__}.{PackageLocator.__name__}"
         try:
             # Without reference counts on every array, a kernel is a quarter faster. Most kernels do not allocate, so
-            # they need no
-            # reference counts; kernels with threads need them.
+            # they need no reference counts; kernels with threads need them.
             options = {"parallel": True} if parallel else {} if allocates else {"_nrt": False}
             options |= {f"no_{one}_wrapper": True for one in _WAYS[called]}
             return numba.njit(fastmath=FASTMATH, error_model="numpy", cache=cached and ours(function), **options)(
@@ -177,10 +173,8 @@ def once_ready(action: Callable[[], None]) -> None:
 @contextmanager
 def preparing_together() -> Iterator[None]:
     """Collects the kernels, including passes, that this thread requests in the context, and compiles them together on
-    all
-    cores when the context ends. Until then they must not be called. Requests that an error leaves behind are compiled
-    the
-    next time. A nested context waits for the outer one."""
+    all cores when the context ends. Until then they must not be called. Requests that an error leaves behind are
+    compiled the next time. A nested context waits for the outer one."""
     if _later.waits:
         yield
         return
@@ -194,8 +188,7 @@ def preparing_together() -> Iterator[None]:
 
 def finish_preparing() -> None:
     """Compiles the kernels that this thread has requested together and then runs the waiting actions, unless requests
-    are
-    still being collected. Requests and actions that an error leaves behind are finished before the next use."""
+    are still being collected. Requests and actions that an error leaves behind are finished before the next use."""
     if _later.waits or not (_later.wanted or _later.then):
         return
     wanted, then = _later.wanted[:], _later.then[:]
@@ -213,8 +206,7 @@ def finish_preparing() -> None:
 @contextmanager
 def preparing_at_once() -> Iterator[None]:
     """Compiles the kernels that this thread requests in the context immediately, although other requests wait. It is
-    for
-    kernels that must run before it is known which other kernels are needed."""
+    for kernels that must run before it is known which other kernels are needed."""
     outer = _later.waits, _later.wanted, _later.then
     _later.waits, _later.wanted, _later.then = False, [], []
     try:
@@ -244,8 +236,7 @@ def check_value(function: Any) -> None:
 def prepare_for(function: Any, arguments: Iterable[Any]) -> Any:
     """Prepares a kernel for the types of the arguments. Returns a callable for arguments of exactly these types. The
     callable does not check them, because looking up the types of a hundred arrays takes as long as many steps of a
-    small
-    model."""
+    small model."""
     signature = tuple(numba.typeof(one) for one in arguments)
     return _Chosen(prepare(function, signature), signature)
 
@@ -277,8 +268,7 @@ def prepare_all(wanted: Iterable[tuple[Any, Any]]) -> None:
         fresh = [one for one, mark in missing if not mark.exists() and _is_kept(one[0])]
         if fresh:
             # Kernels with the most arguments take the longest to compile. If such a kernel started last, it would run
-            # alone on
-            # one core at the end.
+            # alone on one core at the end.
             fresh.sort(key=lambda one: len(str(one[1])), reverse=True)
             kept = cache_root().absolute() == cache_folder().parent
             often = "once per machine" if kept else "for this process alone"
@@ -320,9 +310,8 @@ def threads_to_share() -> int:
 @cache
 def _start_threads() -> None:
     """Starts the threads among which kernels share work, in 3 ms. Numba starts them when it compiles or loads a
-    parallel
-    kernel, but not when it loads a kernel that contains a parallel kernel. Loading the latter without threads would end
-    the process."""
+    parallel kernel, but not when it loads a kernel that contains a parallel kernel. Loading the latter without threads
+    would end the process."""
     numba.get_num_threads()
 
 
@@ -404,12 +393,10 @@ def _compile_aside(wanted: Sequence[tuple[Any, Any]]) -> None:
 
     A process that compiles a kernel has two copies of each function that the kernel calls: one compiled alone and one
     compiled into the kernel. It runs the first copy. A process that loads the kernel has only the second copy, which
-    may
-    round differently.
+    may round differently.
 
     Raises KeyboardInterrupt immediately if any of the compiling processes is interrupted. Kernels that are already
-    compiled
-    are kept, because a file of the cache is complete or absent.
+    compiled are kept, because a file of the cache is complete or absent.
     """
     if not hasattr(os, "fork"):  # on Windows the very first run may then differ in its last bits
         return

@@ -38,8 +38,8 @@ class _IndicesModel(PrimitiveModel):
 @intrinsic
 def indices(typingctx: Any, like: Any, first: Any, kinds: Any, places: Any, at: Any) -> Any:
     """Row index for each lane: ``first`` plus the kind (int32) of the lane's place. ``places`` (uint32) holds the
-    places of
-    consecutive lanes from index ``at`` on, and ``kinds`` the kind of each place; ``like`` sets the number of lanes."""
+    places of consecutive lanes from index ``at`` on, and ``kinds`` the kind of each place; ``like`` sets the number of
+    lanes."""
     width = like.width
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:

@@ -14,8 +14,7 @@ from articulon.lanes import WIDTH, Choices, Lanes, splat, vector_type
 def load_rows(typingctx: Any, like: Any, table: Any, numbers: Any, at: Any) -> Any:
     """Rows of a table (n, 4) as four registers of lanes, one for each column; ``like`` sets the number of rows. The row
     numbers (uint32) are consecutive in ``numbers`` from index ``at`` on. Each row is loaded as a whole, because loading
-    a
-    column would need an address for each lane; moves between registers then form the columns."""
+    a column would need an address for each lane; moves between registers then form the columns."""
     width = like.width
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:

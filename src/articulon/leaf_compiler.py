@@ -173,8 +173,7 @@ def _parts(found: Any) -> Iterator[Any]:
 
 def _read(file: Path) -> Any:
     """Description and code of a leaf from the cache; None if the file does not exist or is damaged. A damaged file
-    causes a
-    message."""
+    causes a message."""
     try:
         kept = file.read_bytes()
     except FileNotFoundError:

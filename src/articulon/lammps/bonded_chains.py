@@ -1,10 +1,9 @@
 """Find the polymer chains in a data file: molecules whose bonds form a linear chain, a ring or a star.
 
 A data file does not name polymers. A molecule is a set of atoms connected by bonds, including rigid bonds. It is a
-chain
-if it has at least four beads, the number of atoms in a dihedral angle; this excludes water, carbon dioxide and similar
-molecules. Arms of a star have at least two beads, which excludes methane and nitrate ions. All-atom molecules are not
-chains either, because their hydrogens are branches.
+chain if it has at least four beads, the number of atoms in a dihedral angle; this excludes water, carbon dioxide and
+similar molecules. Arms of a star have at least two beads, which excludes methane and nitrate ions. All-atom molecules
+are not chains either, because their hydrogens are branches.
 """
 
 from typing import NamedTuple

@@ -41,8 +41,7 @@ def plain(style: str) -> str:
 
 def coefficients_of(data: DataFile, commands: Commands, family: str) -> dict[int, Coefficient]:
     """Return coefficients by type. Coefficients of commands override those of the file. Raise ModelError if their style
-    is
-    unknown."""
+    is unknown."""
     found: dict[int, Coefficient] = {}
     given_style = commands.styles.get(family)
     section = data.coefficients.get(family)

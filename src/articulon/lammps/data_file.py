@@ -85,8 +85,7 @@ class DataFile(Frozen):
     """Positions of the atoms as in the file, usually within the box [length], shape (atoms, 3)."""
     images: np.ndarray | None
     """Image flags: number of box edges to add to each position so that molecules are whole, shape (atoms, 3); None if
-    the
-    file has none."""
+    the file has none."""
     velocities: np.ndarray | None
     """Velocities of the atoms [length/time], shape (atoms, 3)."""
     masses: np.ndarray | None

@@ -82,14 +82,12 @@ def read_data(
         Types of bonds that keep their lengths in the file. Each bond becomes a joint with two degrees of freedom,
         ``Swing``,
         between two points. With a spherical joint, a rod could also rotate about its own axis; because the rod has no
-        inertia
-        about that axis, its accelerations would be undetermined.
+        inertia about that axis, its accelerations would be undetermined.
     rigid_groups
         Groups of atoms that form one body each, given by the id of a molecule or by a list of atom ids.
     leave_out
         Parts that have no counterpart here and are deliberately left out: ``pairs``, ``impropers``, or one type, such
-        as
-        ``angle 2``.
+        as ``angle 2``.
     forces
         Further forces of ``ar.forces``. In them, the kind of a site is the label of its atom type, or the number of the
         type.

@@ -133,8 +133,7 @@ class _Reader:
 
     def _section(self, title: str, count: int, what: str) -> Section | None:
         """Return a section that must have ``count`` rows, or None if it is missing; raise ModelError if the number of
-        rows
-        differs."""
+        rows differs."""
         section = self.layout.sections.get(title)
         if section is None:
             if count and title not in ("Masses", "Velocities"):

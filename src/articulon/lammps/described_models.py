@@ -30,8 +30,7 @@ def described(model: Model, units: UnitStyle, masses: np.ndarray | None = None) 
     Types are the kinds of sites. Bonds, angles and dihedrals are those of the forces. Each swing joint becomes a rigid
     bond of LAMMPS's style ``zero``. Bonds connect atoms to molecules. Forces that a data file cannot represent are left
     out. Positions are not wrapped. ``masses`` are the masses of the sites (sites,); by default they are derived from
-    the
-    model.
+    the model.
 
     Raises
     ------
@@ -156,8 +155,7 @@ def _terms(force: Any, units: UnitStyle) -> Iterator[tuple[str, _Term]]:
 
 def _periodic(k: float, fold: int, degrees: float) -> tuple[str, tuple[str, ...]]:
     """Return the style and coefficients of K [1 + d cos(nφ)] for a phase of 0 or 180 degrees, otherwise of CHARMM's
-    style,
-    whose phase is in whole degrees."""
+    style, whose phase is in whole degrees."""
     whole = round(degrees)
     if abs(degrees - whole) > 1e-9:
         raise ModelError(
@@ -211,8 +209,7 @@ def _molecules(bonds: np.ndarray, body: np.ndarray) -> np.ndarray:
 
 def _pairs(model: Model, kinds: np.ndarray, units: UnitStyle) -> Coefficients | None:
     """Return the Lennard-Jones coefficients of each pair of types, each with its cutoff; None if there are no such
-    forces,
-    or if LAMMPS truncates the law differently."""
+    forces, or if LAMMPS truncates the law differently."""
     width = len(model.sites.kinds)
     table = {(a, b): (0.0, 1.0, 0.0) for a in range(width) for b in range(width)}
     laws = [force for force in model.forces if isinstance(force, LennardJones | WeeksChandlerAndersen)]

@@ -35,8 +35,7 @@ Pairs = set[tuple[int, int]]
 
 def through_lammps(model: Model, where: str = "engine") -> Model:
     """Return the model with its forces between sites replaced by a :class:`articulon.forces.Lammps`, which has a data
-    file
-    and commands for pair laws, bonds, angles, dihedrals and exclusions. Forces on bodies and joints stay.
+    file and commands for pair laws, bonds, angles, dihedrals and exclusions. Forces on bodies and joints stay.
 
     Parameters
     ----------
@@ -131,8 +130,7 @@ def _commands(model: Model, data: DataFile, units: UnitStyle, special: str) -> l
     longest = _longest_bond(data)
     if longest:
         # Ghost atoms must reach one bond further than the distance between the ends of a bonded term, whichever rank
-        # owns
-        # the term.
+        # owns the term.
         atoms = max(atoms for family, atoms in FAMILIES.items() if len(data.terms[family].atoms))
         found.append(f"comm_modify cutoff {_reach(pairs, atoms * longest)!r}")
     found.append("read_data {data}")
@@ -143,8 +141,7 @@ def _commands(model: Model, data: DataFile, units: UnitStyle, special: str) -> l
 
 def _reach(pairs: Coefficients | None, bonded: float) -> float:
     """Return the distance up to which pairs and bonded terms need ghost atoms. LAMMPS uses this distance or its own
-    value,
-    cutoff plus skin, whichever is larger."""
+    value, cutoff plus skin, whichever is larger."""
     longest = 0.0 if pairs is None else max(float(words[2]) for words in pairs.rows.values())
     return max(longest, bonded)
 
@@ -169,8 +166,7 @@ def _with_special_bonds(data: DataFile, model: Model, where: str) -> tuple[DataF
     """Return the data and the ``special_bonds`` command with which LAMMPS excludes the same pairs as the model.
 
     If the excluded pairs are those one, two or three bonds apart, the command alone is enough and the data stay
-    unchanged.
-    Otherwise each excluded pair is added as a bond without force, and LAMMPS excludes bonded pairs.
+    unchanged. Otherwise each excluded pair is added as a bond without force, and LAMMPS excludes bonded pairs.
     """
     laws = {
         (type(force), getattr(force, "truncation", None))

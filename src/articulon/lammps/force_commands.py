@@ -81,8 +81,7 @@ def read_commands(commands: Sequence[str] | str) -> Commands:
 
 def types_of(word: str, family: str, data: DataFile, line: str) -> range | list[int]:
     """Return the types that a word of a command selects: ``2``, ``*``, ``2*4`` or a label; raise ModelError, with a
-    message
-    that quotes the command."""
+    message that quotes the command."""
     count = data.type_counts[family]
     labels = data.labels.get(family, ())
     if word in labels:

@@ -38,9 +38,8 @@ def write_data(
 
     Positions are wrapped into the box, with image flags. A model from :func:`read_data` is written with the types,
     molecules, terms and coefficients of its file. For other models these are derived from the kinds of sites, the
-    joints
-    and the forces; rigid bonds get a type of LAMMPS's style ``zero``, which exerts no force. Only pair, bond, angle and
-    dihedral forces can be written.
+    joints and the forces; rigid bonds get a type of LAMMPS's style ``zero``, which exerts no force. Only pair, bond,
+    angle and dihedral forces can be written.
 
     Parameters
     ----------
@@ -53,8 +52,7 @@ def write_data(
     style
         Atom style, which must support all contents.
             A data file, or its path, whose types and terms are used; for a model that another process has read. Site k
-            must
-            be the k-th atom of this file in the order of ids.
+            must be the k-th atom of this file in the order of ids.
 
     Raises
     ------

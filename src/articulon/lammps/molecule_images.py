@@ -8,8 +8,7 @@ import scipy
 
 def nearest(displacements: np.ndarray, edges: np.ndarray, periodic: np.ndarray) -> np.ndarray:
     """Subtract whole box edges along the periodic directions from displacements (n, 3). Displacements up to half the
-    box
-    width become shortest images."""
+    box width become shortest images."""
     d = displacements.copy()
     for k in (2, 1, 0):
         if periodic[k]:
@@ -19,8 +18,7 @@ def nearest(displacements: np.ndarray, edges: np.ndarray, periodic: np.ndarray) 
 
 def along_bonds(positions: np.ndarray, pairs: np.ndarray, edges: np.ndarray, periodic: np.ndarray) -> np.ndarray:
     """Return positions (atoms, 3) in which each atom lies at the image nearest to its bonded partner. The search starts
-    at
-    the first atom of each molecule and follows the pairs (bonds, 2) in their order."""
+    at the first atom of each molecule and follows the pairs (bonds, 2) in their order."""
     found = positions.copy()
     neighbours = partners(pairs, len(positions))
     seen = np.zeros(len(positions), dtype=bool)

@@ -98,8 +98,7 @@ def pair_forces(data: DataFile, commands: Commands, units: UnitStyle, kinds: lis
 
 def exclusions(data: DataFile, commands: Commands, within: list[tuple[int, int]]) -> tuple[list[Exclusions], list[str]]:
     """Return exclusions for special bonds and for pairs ``within`` rigid bodies; raise ModelError for factors that have
-    no
-    counterpart here."""
+    no counterpart here."""
     lj, coul = commands.special_lj, commands.special_coul
     bonds = tuple(map(tuple, data.terms["bond"].atoms.tolist()))
     if not bonds and not within:

@@ -26,8 +26,7 @@ R = TypeVar("R")
 
 def is_first_rank() -> bool:
     """Whether this is the rank that writes and prints; on any other rank, this call silences all output until the
-    process
-    ends."""
+    process ends."""
     first = world().rank == 0
     if not first:
         sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
@@ -41,8 +40,7 @@ def by_lammps(case: Any) -> bool:
 
 def with_ranks(run: Callable[[], R], follow: Callable[[], None]) -> R:
     """Return the result of ``run`` on rank 0. On another rank, call ``follow`` and take part in later evaluations of
-    rank
-    0. When rank 0 ends, end this rank with SystemExit."""
+    rank 0. When rank 0 ends, end this rank with SystemExit."""
     if is_first_rank():
         return run()
     ranks = world()

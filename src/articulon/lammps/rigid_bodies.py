@@ -38,12 +38,10 @@ class Bodies:
 
     A single atom is a point on an ``Xyz`` joint. An atom at the end of a rigid bond is a body on a ``Swing`` joint: the
     body's origin is the atom at the other end, its z axis lies along the bond, and its mass is a point at the end of
-    the
-    axis. A group is one body on a ``Free`` joint. A group of collinear atoms has no inertia about its line, so its
-    first
-    atom is put on an ``Xyz`` joint and all others form a body on a ``Swing`` joint there. A bond that closes a ring is
-    a
-    rod with a part of the mass of the atom at its end; a spherical loop constraint attaches the rod to this atom.
+    the axis. A group is one body on a ``Free`` joint. A group of collinear atoms has no inertia about its line, so its
+    first atom is put on an ``Xyz`` joint and all others form a body on a ``Swing`` joint there. A bond that closes a
+    ring is a rod with a part of the mass of the atom at its end; a spherical loop constraint attaches the rod to this
+    atom.
 
     Parameters
     ----------
@@ -106,9 +104,8 @@ class Bodies:
         groups do not allow the motion.
 
         The speeds u are the admissible motion closest to the atoms' velocities v (atoms, 3) in the mass metric, which
-        keeps
-        momentum and angular momentum: M u = Jᵀ m v, with the mass matrix M and the Jacobian J of the atoms' velocities.
-        Forward dynamics from rest solves this equation.
+        keeps momentum and angular momentum: M u = Jᵀ m v, with the mass matrix M and the Jacobian J of the atoms'
+        velocities. Forward dynamics from rest solves this equation.
         """
         if all(isinstance(body.joint, Xyz) for body in self._bodies):
             order = np.argsort(self.home)
@@ -131,8 +128,7 @@ class Bodies:
 
     def _coordinates(self) -> list[np.ndarray]:
         """Joint coordinates of all bodies: the rotations of points and groups are zero, and the rotations of rods are
-        relative
-        to their parents."""
+        relative to their parents."""
         found = [body.q for body in self._bodies]
         if self._rods:
             rods = np.array([rod for rod, _ in self._rods])

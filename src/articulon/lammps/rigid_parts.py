@@ -196,8 +196,7 @@ def through_faces(x: np.ndarray, bonds: np.ndarray, edges: np.ndarray, periodic:
 
 def on_a_line(places: np.ndarray) -> np.ndarray | None:
     """Return the direction of collinear atoms (n, 3) from the first atom to the farthest; None if an atom is off the
-    line
-    by more than a millionth of their extent."""
+    line by more than a millionth of their extent."""
     arms = places - places[0]
     far = int(np.argmax((arms**2).sum(axis=1)))
     length = float(np.linalg.norm(arms[far]))

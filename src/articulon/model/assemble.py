@@ -49,8 +49,7 @@ def assemble_forest(
     n, parent, kinds = rows.body.size, columns["parent"], rows.kinds
 
     # `carrier` is the body that a welded body is part of, found by following its welds; −1 is the ground. A flexible
-    # body
-    # is always a separate link, and so is a node that carries a joint or a site.
+    # body is always a separate link, and so is a node that carries a joint or a site.
     welded = (kinds == WELD) & (rows.node < 0) & ~rows.flexible
     carrier = np.where(welded, -1, np.arange(n))
     offset_position, offset_rotation = np.zeros((n, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))
@@ -205,10 +204,8 @@ def _by_tree(parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _slots(parent: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Slots in which children's inertias are accumulated. A link's last child allocates a slot and the link itself
-    frees it,
-    so that a chain of any length uses one slot, which stays in the first-level cache. No two trees share a slot. A link
-    with
-    ``own`` contributions always has a slot."""
+    frees it, so that a chain of any length uses one slot, which stays in the first-level cache. No two trees share a
+    slot. A link with ``own`` contributions always has a slot."""
     n = parent.size
     slot, first = [-1] * n, [0] * n
     free: list[int] = []
@@ -237,8 +234,7 @@ def _slots(parent: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 def joint_without_inertia(forest: Forest) -> int | None:
     """First leaf whose joint rotates it about an axis without inertia, so that its acceleration is not finite; None if
-    there
-    is none."""
+    there is none."""
     childless = np.ones(forest.parent.size, dtype=bool)
     childless[forest.parent[forest.parent >= 0]] = False
     leaf = np.flatnonzero(childless)

@@ -15,8 +15,7 @@ UNIT_TOLERANCE = 1e-6
 
 def array(value: Any, shape: tuple[int, ...] | None, dimension: str, units: UnitSystem, where: str) -> np.ndarray:
     """Return ``value`` as a new array of floats in the model's units, and of the given shape unless it is None. Strings
-    in
-    ``value`` have their own units. Raises ModelError."""
+    in ``value`` have their own units. Raises ModelError."""
 
     def read(text: str) -> float:
         try:

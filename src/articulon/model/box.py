@@ -54,8 +54,7 @@ class Box(Declaration):
 
     def _check(self, where: str) -> None:
         """Raises ValueError for edges that are too short or too long to compute with, for tilts that are too large, and
-        for
-        tilts in a box with walls."""
+        for tilts in a box with walls."""
         lengths, tilts = (tuple(map(float, group)) for group in (self.lengths, self.tilts))
         for length in lengths:
             if length > 0.0 and not 1.0 / LONGEST <= length <= LONGEST:

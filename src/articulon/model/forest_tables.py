@@ -45,12 +45,10 @@ class Forest(NamedTuple):
 
 class Loops(NamedTuple):
     """Constraints on a forest, one per row. A row belongs to a joint that closes a loop, or to a coordinate that
-    follows a
-    prescribed motion.
+    follows a prescribed motion.
 
     Link ``a`` carries the joint frame and link ``b`` the joint's moving side; ``joints/base.py`` defines the condition
-    of a
-    row.
+    of a row.
     """
 
     kind: np.ndarray
@@ -81,8 +79,7 @@ class Loops(NamedTuple):
     """Index of each link in ``path``, −1 if it is not in it, shape (links,)."""
     size: np.ndarray
     """Scale by which the error of each row is divided: the model's length for rows that are lengths, 1 for others,
-    shape
-    (rows,)."""
+    shape (rows,)."""
     rank: np.ndarray
     """Largest number of rows that solvers treat as independent: the number of independent rows in the closed initial
     state, shape (1,). After a step, coordinates satisfy the constraints only within the error of the step, so that
@@ -90,8 +87,7 @@ class Loops(NamedTuple):
     mechanism."""
     column: np.ndarray
     """First speed of each link on ``path``, numbered among the speeds of these links only; the last entry is their
-    total
-    number, shape (path + 1,)."""
+    total number, shape (path + 1,)."""
 
 
 class Motions(NamedTuple):

@@ -70,8 +70,7 @@ def _freeze_attributes(attributes: dict[str, Any]) -> None:
 
 def kept(value: Any) -> Any:
     """Return a read-only copy of numbers given by a user: arrays become read-only arrays, lists become tuples, and all
-    other
-    values are unchanged."""
+    other values are unchanged."""
     if isinstance(value, np.ndarray):
         copy = value.copy()
         copy.setflags(write=False)

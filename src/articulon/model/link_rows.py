@@ -65,8 +65,7 @@ def link_rows(
     columns: dict[str, np.ndarray], joints: list[Joint], site_bodies: np.ndarray, flexibility: Flexibility
 ) -> LinkRows:
     """Return the rows of bodies and of the nodes that carry joints or sites. ``columns`` and ``joints`` are in body
-    order,
-    parents first; ``site_bodies`` (sites,) are the bodies of the sites."""
+    order, parents first; ``site_bodies`` (sites,) are the bodies of the sites."""
     n, modes = len(joints), flexibility.modes
     kinds = np.fromiter((joint.kind for joint in joints), np.int64, n)
     sizes_q = np.fromiter((joint.nq for joint in joints), np.int64, n)

@@ -17,8 +17,7 @@ DRIVE = 2
 
 DASHPOT = 3
 """Kind of a row along the line between two points. A step solves with it for the damping between the points. The row
-has
-no residual, and the code that adds the row computes its wrench."""
+has no residual, and the code that adds the row computes its wrench."""
 
 
 @dataclass(frozen=True)

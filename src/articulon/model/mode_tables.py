@@ -24,10 +24,8 @@ from articulon.model.modes import ModeShapes, inertia_integrals
 
 class Flexible(NamedTuple):
     """Flexible bodies and their nodes, in the floating frame. The modes of all bodies are concatenated, and so are the
-    pairs
-    of modes, body by body and row by row. There is a *node mode* for each node and each mode of its body. Integrals of
-    modes
-    are stored once for all bodies that share the modes."""
+    pairs of modes, body by body and row by row. There is a *node mode* for each node and each mode of its body.
+    Integrals of modes are stored once for all bodies that share the modes."""
 
     body: np.ndarray
     """Index of the flexible body for each link, −1 for others, shape (links,)."""

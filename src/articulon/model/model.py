@@ -89,8 +89,7 @@ class Model(Frozen):
     """Body of each link whose joint moves the link, shape (links,)."""
     _tables: KernelTables
     """Tables of links, loop constraints and motions. The attributes ``forest``, ``loops`` and ``motions`` are read-only
-    views
-    of them; see :func:`kernel_tables`."""
+    views of them; see :func:`kernel_tables`."""
     q0: np.ndarray
     """Initial coordinates, shape (nq,)."""
     u0: np.ndarray
@@ -123,8 +122,7 @@ class Model(Frozen):
     """Shapes of each body, with quantities in the model's units; one tuple for each body."""
     armature: np.ndarray | None = None
     """Inertia that is added to each speed and belongs to no body, such as a motor's: it is added to the diagonal of the
-    mass
-    matrix [mass length² for rotations, mass for translations], shape (nu,); None if there is none."""
+    mass matrix [mass length² for rotations, mass for translations], shape (nu,); None if there is none."""
     joint_names: tuple[str, ...] = ()
     """Name of each body's joint; the name of the body by default."""
     inferred: tuple[str, ...] = ()
@@ -305,8 +303,7 @@ def kernel_tables(model: Model) -> KernelTables:
     """Return forest, loops and motions of a model in the form that kernels take.
 
     They are the arrays of the model itself, which must not be changed. They are not read-only arrays because the
-    compiler
-    treats read-only arrays as a different type and would compile every kernel a second time.
+    compiler treats read-only arrays as a different type and would compile every kernel a second time.
     """
     return model._tables
 

@@ -2,8 +2,7 @@
 
 The displacement of a node is linear in the modal coordinates η: its position is X_i = X0_i + Σ_j Φ_ij η_j in the body's
 frame. The body's frame is that of *handle 1*: the node to which the joint to the parent is attached. This frame does
-not
-move in any mode.
+not move in any mode.
 """
 
 from __future__ import annotations
@@ -25,8 +24,7 @@ class Modes:
     """Nodes of a flexible body and its mode shapes.
 
     Modal coordinates are lengths, so shapes are dimensionless. If a shape is scaled to a largest displacement of one,
-    its
-    coordinate is the largest displacement. The body's frame has its origin at handle 1.
+    its coordinate is the largest displacement. The body's frame has its origin at handle 1.
 
     Examples
     --------
@@ -54,12 +52,10 @@ class Modes:
     """Modal damping [mass/time]: one value for all modes, shape (modes,) or shape (modes, modes)."""
     rotations: Any = None
     """Rotation of the nodes per modal coordinate Ψ [rad/length], shape (nodes, 3, modes); NaN for nodes whose rotation
-    is
-    unknown. Nodes that carry joints need it, and so does handle 1 if the boundary is free."""
+    is unknown. Nodes that carry joints need it, and so does handle 1 if the boundary is free."""
     boundary: Literal["clamped", "free"] = "clamped"
     """``"clamped"``: shapes vanish at handle 1. ``"free"``: shapes contain no rigid motion, Σ mΦ = 0 and Σ m X×Φ = 0,
-    and the
-    motion of handle 1 is then subtracted from them as a rigid motion."""
+    and the motion of handle 1 is then subtracted from them as a rigid motion."""
     handle: int = 0
     """Index of the node that is handle 1, at the origin of the body's frame."""
     largest: float = 0.1
@@ -215,8 +211,8 @@ class InertiaIntegrals(NamedTuple):
     Coriolis        N_j(η) = Σ m (X·Φ_j 1 − Φ_j Xᵀ) = N0_j + Σ_k N1_jk η_k
     modal mass      M_jk = Σ m Φ_j·Φ_k
 
-    The kinetic energy for a velocity v and angular velocity ω of the frame is
-    T = ½ m v² + v·(ω×h + S1η') + ½ ω·Aω + ω·Bη' + ½ η'·Mη'. The inertia has the derivatives ∂A/∂η_j = N_j + N_jᵀ.
+    The kinetic energy for a velocity v and angular velocity ω of the frame is T = ½ m v² + v·(ω×h + S1η') + ½ ω·Aω +
+    ω·Bη' + ½ η'·Mη'. The inertia has the derivatives ∂A/∂η_j = N_j + N_jᵀ.
     """
 
     mass: np.ndarray
@@ -235,8 +231,7 @@ class InertiaIntegrals(NamedTuple):
     """Coupling at η = 0 [mass length], shape (modes, 3)."""
     B1: np.ndarray
     """Linear coefficients of the coupling: Σ m Φ_k × Φ_j at (j, k), antisymmetric in j and k [mass], shape (modes,
-    modes,
-    3)."""
+    modes, 3)."""
     N0: np.ndarray
     """Coriolis matrices at η = 0 [mass length], shape (modes, 9)."""
     N1: np.ndarray
@@ -248,8 +243,7 @@ class InertiaIntegrals(NamedTuple):
 
 def inertia_integrals(shapes: ModeShapes) -> InertiaIntegrals:
     """Compute the inertia integrals of a body; they are computed once and do not depend on the motion (Shabana,
-    Dynamics of
-    Multibody Systems, 5.3 and 5.4)."""
+    Dynamics of Multibody Systems, 5.3 and 5.4)."""
     m, X, Phi = shapes.masses, shapes.positions, shapes.shapes
     modes = Phi.shape[2]
     mX = m[:, None] * X

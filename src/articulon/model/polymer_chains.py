@@ -10,8 +10,7 @@ from articulon.model.freezing import Frozen
 @dataclass(frozen=True, eq=False)
 class PolymerChains(Frozen):
     """Beads of chains, one chain after the other. The beads of linear chains and rings follow the backbone; those of
-    branched
-    chains are in any order."""
+    branched chains are in any order."""
 
     site: np.ndarray
     """Site of each bead, shape (beads,)."""

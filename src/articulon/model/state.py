@@ -2,8 +2,7 @@
 
 A state consists of the time, the motion, the ledger, and data that features store from step to step, each in its own
 part: the thermostat's ``bath``, the scaling law's ``memory``, the neighbour lists' ``rebuild``, and the groups of
-arrays
-``rule``, ``contacts``, ``resolution`` and ``box``.
+arrays ``rule``, ``contacts``, ``resolution`` and ``box``.
 """
 
 from collections.abc import Iterator, Mapping
@@ -38,19 +37,16 @@ class RuleMemory(NamedTuple):
     (nu,)."""
     history: np.ndarray
     """Data of other integrators, flat; empty for most integrators. The first number is 0 before the first step. Code
-    that
-    changes q or u directly sets this number to zero, so that the integrator starts again."""
+    that changes q or u directly sets this number to zero, so that the integrator starts again."""
     rate: np.ndarray
     """Rates of the coordinates, for integrators that advance Euler parameters by their second derivatives, shape
     (nq,)."""
     dependent: np.ndarray
     """Index of the Euler parameter that these integrators compute from the other three, stored at the first coordinate
-    of
-    each set of four, shape (nq,)."""
+    of each set of four, shape (nq,)."""
     drift: np.ndarray
     """Constraint drift of steps before the projection: the largest error of any loop constraint since the start, and
-    the
-    largest rate of this error, shape (2,)."""
+    the largest rate of this error, shape (2,)."""
 
 
 class ContactArrays(NamedTuple):
@@ -58,25 +54,21 @@ class ContactArrays(NamedTuple):
 
     pairs: np.ndarray
     """Sites whose spheres touch, the lower site first, sorted, shape (contacts, 2). For a contact with a wall, the
-    second
-    number is the number of sites plus the index of the wall's feature. The shape changes as contacts begin and end."""
+    second number is the number of sites plus the index of the wall's feature. The shape changes as contacts begin and
+    end."""
     memory: np.ndarray
     """History and forces of each contact; see ``contact_tables.py``, shape (contacts, 25)."""
     rebuild: np.ndarray
     """Positions of the spheres when the neighbour list was last built, which determine the order of sums [length],
-    shape (3,
-    spheres); NaN before the first list."""
+    shape (3, spheres); NaN before the first list."""
     work: np.ndarray
     """Work since the start [energy] of elastic normal forces, tangential springs, viscous forces, friction, moving
-    walls,
-    gravity on grains in contact, and drag on grains in contact; in the second row, the values from which the sums
-    continue.
-    Shape (2, 7)."""
+    walls, gravity on grains in contact, and drag on grains in contact; in the second row, the values from which the
+    sums continue. Shape (2, 7)."""
     times: np.ndarray
     """Statistics of contacts, shape (7,): the numbers of contacts that have begun and ended; the sum and the longest of
-    their
-    durations [time]; the largest ratio of overlap to radius; and the pair with this ratio: a sphere, numbered among the
-    spheres of the model, and a second sphere, or the number of spheres plus the index of a wall's feature."""
+    their durations [time]; the largest ratio of overlap to radius; and the pair with this ratio: a sphere, numbered
+    among the spheres of the model, and a second sphere, or the number of spheres plus the index of a wall's feature."""
 
 
 class ContactMemory(ContactArrays):
@@ -136,14 +128,11 @@ class ResolutionMemory(NamedTuple):
     """Speeds that are currently locked, shape (nu,); (0,) if nothing locks or releases."""
     kept: np.ndarray
     """Values stored when speeds were locked, shape (2, nu); (2, 0) if nothing locks or releases. First row: the values
-    of
-    the locked speeds relative to the coarse motion. Second row, at the first speed of each joint: the kinetic energy
-    that
-    locking the joint removed."""
+    of the locked speeds relative to the coarse motion. Second row, at the first speed of each joint: the kinetic energy
+    that locking the joint removed."""
     reservoir: np.ndarray
     """Energy that all transitions since the start removed: kinetic energy, and energy of Fixman's potential, which
-    differs
-    between lock states [energy], shape (2,)."""
+    differs between lock states [energy], shape (2,)."""
     criteria: np.ndarray
     """Data that the criteria for locking and releasing store between decisions, flat; (0,) if there are no criteria."""
 
@@ -162,9 +151,8 @@ class BoxMemory(NamedTuple):
 
 class State(NamedTuple):
     """All data from which a run continues with identical results, to the last bit. Its arrays are written in place and
-    keep
-    their shapes, except those of contacts. A copy made by :meth:`_replace` shares all other arrays with the original,
-    including the contacts."""
+    keep their shapes, except those of contacts. A copy made by :meth:`_replace` shares all other arrays with the
+    original, including the contacts."""
 
     time: np.ndarray
     """Time [time], shape (1,)."""
@@ -176,8 +164,7 @@ class State(NamedTuple):
     """Work of each channel with its scaling factor, since the start [energy], shape (8,)."""
     unscaled_work: np.ndarray
     """Work of each channel without its scaling factor [energy], shape (8,). For a conservative channel this is the
-    energy
-    that it has lost. Only the explicit integrators and friction-implicit record it."""
+    energy that it has lost. Only the explicit integrators and friction-implicit record it."""
     factor: np.ndarray
     """Scaling factor of each channel [dimensionless], shape (8,)."""
     step: np.ndarray
@@ -187,14 +174,12 @@ class State(NamedTuple):
     switches of the dependent Euler parameter, shape (5,)."""
     memory: np.ndarray
     """Data that a scaling law with lag tracking stores from step to step (``integrate/lag_tracking.py``); shape (0,)
-    for
-    other scaling laws."""
+    for other scaling laws."""
     bath: np.ndarray
     """Variables of the thermostat; shape (0,) if it has none."""
     rebuild: np.ndarray
     """Positions of the sites when the neighbour list was last built, which determine the order of sums [length], shape
-    (3,
-    sites); NaN before the first list; shape (3, 0) if there is no neighbour list."""
+    (3, sites); NaN before the first list; shape (3, 0) if there is no neighbour list."""
     rule: RuleMemory
     """Data of the integrator."""
     contacts: ContactMemory

@@ -23,8 +23,7 @@ class Surface(NamedTuple):
     """Vertex indices of each triangle, with consistent orientation, shape (triangles, 3)."""
     edges: np.ndarray
     """Numbers of the edges ``ab``, ``bc`` and ``ca`` of each triangle with vertices a, b and c, shape (triangles, 3);
-    two
-    triangles share each edge."""
+    two triangles share each edge."""
 
     @property
     def volume(self) -> float:
@@ -49,8 +48,7 @@ def surface(vertices: np.ndarray, triangles: np.ndarray, where: str) -> Surface:
     ------
     ModelError
         For a triangle without area, a vertex that does not exist or is not finite, an edge that does not belong to
-        exactly
-        two triangles, or an edge along which both triangles run in the same direction; the message names it.
+        exactly two triangles, or an edge along which both triangles run in the same direction; the message names it.
     """
     vertices = np.asarray(vertices, dtype=np.float64)
     triangles = np.asarray(triangles)
@@ -88,8 +86,7 @@ def _check_areas(vertices: np.ndarray, triangles: np.ndarray, where: str) -> Non
 
 def _edges(vertices: np.ndarray, triangles: np.ndarray, where: str) -> np.ndarray:
     """Return the number of the edge for each side of each triangle; raises ModelError if an edge does not belong to
-    exactly
-    two triangles."""
+    exactly two triangles."""
     ends = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2)
     low, high = ends.min(axis=1), ends.max(axis=1)
     pairs, number, count = np.unique(np.stack([low, high], axis=1), axis=0, return_inverse=True, return_counts=True)
@@ -122,9 +119,8 @@ def volume_integrals(vertices: np.ndarray, triangles: np.ndarray) -> tuple[float
     """Volume [length³], its centre [length] (3,), and the inertia about the centre for density 1 [length⁵] (3, 3).
 
     These are sums over tetrahedra: each has a triangle of the closed surface and the mean of all vertices as its
-    corners.
-    With the triangle's corners a, b and c relative to the mean, the volume of a tetrahedron is V = a·(b × c)/6, and its
-    integral of x xᵀ is V/20 (a aᵀ + b bᵀ + c cᵀ + s sᵀ), where s = a + b + c.
+    corners. With the triangle's corners a, b and c relative to the mean, the volume of a tetrahedron is V = a·(b ×
+    c)/6, and its integral of x xᵀ is V/20 (a aᵀ + b bᵀ + c cᵀ + s sᵀ), where s = a + b + c.
     """
     amid = vertices.mean(axis=0)  # with a distant point instead, rounding errors of large tetrahedra would remain
     a, b, c = (vertices[triangles[:, k]] - amid for k in range(3))

@@ -1,6 +1,5 @@
 """Checks that everything a swing joint's body carries lies on the body's z axis, because the joint excludes rotation
-about
-it."""
+about it."""
 
 from collections.abc import Callable
 

@@ -43,31 +43,22 @@ def beam(
     """Compute the modes of a uniform beam along x, with handle 1 at the origin.
 
     Let ξ = x/L, with the bending stiffness EI and the mass per length μ = m/L. Bending modes solve EI φ'''' = μ ω² φ
-    and
-    have frequencies ω_k = (β_k/L)² √(EI/μ). Here cos β cosh β is −1 for a clamped end (β = 1.875, 4.694, 7.855, ...)
-    and
-    1 for a free end (4.730, 7.853, 10.996, ...) (Blevins, Formulas for Natural Frequency and Mode Shape, table 8-1).
-    Torsion
-    and stretch have the shapes sin((k−½)πξ) for a clamped end and cos(kπξ) for a free end. Shapes are scaled to unit
-    displacement at the end, for torsion at the polar radius of gyration. The modal stiffness is that of the continuous
-    beam.
+    and have frequencies ω_k = (β_k/L)² √(EI/μ). Here cos β cosh β is −1 for a clamped end (β = 1.875, 4.694, 7.855,
+    ...) and 1 for a free end (4.730, 7.853, 10.996, ...) (Blevins, Formulas for Natural Frequency and Mode Shape, table
+    8-1). Torsion and stretch have the shapes sin((k−½)πξ) for a clamped end and cos(kπξ) for a free end. Shapes are
+    scaled to unit displacement at the end, for torsion at the polar radius of gyration. The modal stiffness is that of
+    the continuous beam.
 
     None of these shapes transmits a moment, because their curvature is zero at free ends. A beam that carries another
-    body
-    at its far end needs ``boundary="loaded"``. Its first two bending shapes are then cubic: in the first, the end is
-    displaced by η without rotation; in the second, it is rotated by η/L without displacement. The first shapes of
-    torsion
-    and of stretch are linear. All other shapes are those of a beam with both ends clamped (Craig and Bampton, AIAA J.
-    6,
-    1313, 1968). Beams with only the cubic shapes, each welded to the last node of the previous beam, are finite
-    elements
-    that allow large motion.
+    body at its far end needs ``boundary="loaded"``. Its first two bending shapes are then cubic: in the first, the end
+    is displaced by η without rotation; in the second, it is rotated by η/L without displacement. The first shapes of
+    torsion and of stretch are linear. All other shapes are those of a beam with both ends clamped (Craig and Bampton,
+    AIAA J. 6, 1313, 1968). Beams with only the cubic shapes, each welded to the last node of the previous beam, are
+    finite elements that allow large motion.
 
     The modes are in the order bending along y, bending along z, torsion, stretch, each kind by frequency. Nodes 0 to n
-    − 1
-    lie on the axis. If the beam has a radius of gyration, four more nodes at each of them give its cross-section
-    moments
-    of inertia. As in Euler–Bernoulli theory, the rotation of cross-sections by bending has no kinetic energy.
+    − 1 lie on the axis. If the beam has a radius of gyration, four more nodes at each of them give its cross-section
+    moments of inertia. As in Euler–Bernoulli theory, the rotation of cross-sections by bending has no kinetic energy.
 
     Parameters
     ----------
@@ -83,12 +74,10 @@ def beam(
         Number of stretching modes, and EA [force].
     gyration
         Radii of gyration of the cross-section, √(∫y²dA/A) and √(∫z²dA/A), or one number for both [length]. If they are
-        zero,
-        the beam is a line without inertia about its axis.
+        zero, the beam is a line without inertia about its axis.
     boundary
         ``"clamped"``: a cantilever, clamped at handle 1. ``"free"``: both ends free. ``"loaded"``: clamped at handle 1,
-        with
-        another body attached to the far end; the beam transmits forces and moments to it.
+        with another body attached to the far end; the beam transmits forces and moments to it.
     nodes
         Number of nodes on the axis; by default, the number that the integrals over the shapes need.
     masses

@@ -54,8 +54,7 @@ def strains(found: list[Shape], cubic: bool) -> np.ndarray:
     modes).
 
     Only the two cubic shapes are coupled. All other shapes are orthogonal to each other and to the cubic and linear
-    shapes,
-    because they vanish at both ends; for bending, their slopes vanish there too.
+    shapes, because they vanish at both ends; for bending, their slopes vanish there too.
     """
     matrix = np.diag([shape.strain for shape in found])
     if cubic and len(found) > 1:
@@ -65,8 +64,7 @@ def strains(found: list[Shape], cubic: bool) -> np.ndarray:
 
 def roots(end: End, count: int) -> np.ndarray:
     """Compute the first ``count`` non-zero solutions of cos β cosh β = −1 for one clamped and one free end, or = 1 for
-    two
-    equal ends, shape (count,)."""
+    two equal ends, shape (count,)."""
     sign = 1.0 if end == "clamped" else -1.0
     k = np.arange(1, max(count, 0) + 1)
     beta = (k - 0.5) * np.pi if end == "clamped" else (k + 0.5) * np.pi
@@ -81,14 +79,11 @@ def roots(end: End, count: int) -> np.ndarray:
 
 def bending_shape(end: End, beta: float, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Compute φ and dφ/dξ with ∫φ² = ¼, and |φ| = 1 at a free end. For "loaded", the second end is clamped here,
-    because
-    the cubic shapes describe its motion.
+    because the cubic shapes describe its motion.
 
     With s = 1 for a clamped first end and −1 for a free first end, 2φ = cosh βξ − s cos βξ − σ (sinh βξ − s sin βξ).
-    The
-    factor σ is given by the second end. The growing part ½(1−σ)exp(βξ) is computed as a decay from the far end;
-    otherwise
-    high modes would lose all digits.
+    The factor σ is given by the second end. The growing part ½(1−σ)exp(βξ) is computed as a decay from the far end;
+    otherwise high modes would lose all digits.
     """
     s = -1.0 if end == "free" else 1.0
     alike = 1.0 if end == "clamped" else -1.0

@@ -91,10 +91,9 @@ def lowest_modes(
 def local_rotations(positions: np.ndarray, shapes: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Compute the rotation of each node that best fits the displacements of its neighbours; NaN if they are collinear.
 
-    The minimum of Σ |φ_j − φ_i − ψ × (x_j − x_i)|² over the rotation ψ of node i solves
-    I ψ = Σ (x_j − x_i) × (φ_j − φ_i). The sums are over its neighbours j, x are positions, φ displacements, and I is
-    the
-    inertia of the neighbours about the node. For rigid motion, the rotation is exact.
+    The minimum of Σ |φ_j − φ_i − ψ × (x_j − x_i)|² over the rotation ψ of node i solves I ψ = Σ (x_j − x_i) × (φ_j −
+    φ_i). The sums are over its neighbours j, x are positions, φ displacements, and I is the inertia of the neighbours
+    about the node. For rigid motion, the rotation is exact.
 
     Parameters
     ----------
@@ -130,8 +129,7 @@ def _dense(A: np.ndarray, R: np.ndarray, count: int, largest: float) -> tuple[np
 
 def _sparse(A: Any, R: np.ndarray, count: int, largest: float) -> tuple[np.ndarray, np.ndarray]:
     """Compute the lowest ``count`` eigenvalues by Lanczos iteration on P (A − σ)⁻¹ P, where P projects out the rigid
-    motions
-    R and σ is slightly below zero."""
+    motions R and σ is slightly below zero."""
     size = A.shape[0]
     shift = -1e-7 * largest
     solved = scipy.sparse.linalg.splu(

@@ -62,10 +62,8 @@ def elastic_network(
     Springs with one constant γ connect all pairs of nodes closer than the cutoff, and are at rest in the given
     structure:
     U = ½ γ Σ (|r_ij| − |r°_ij|)² (Atilgan et al., Biophys. J. 80, 505, 2001). The modes are those of the second
-    derivative
-    of U with the masses of the nodes, scaled to a largest displacement of one. The rotation of a node is the
-    least-squares
-    fit to the displacements of its neighbours in the network.
+    derivative of U with the masses of the nodes, scaled to a largest displacement of one. The rotation of a node is the
+    least-squares fit to the displacements of its neighbours in the network.
 
     Parameters
     ----------
@@ -78,8 +76,7 @@ def elastic_network(
         Largest distance of connected nodes [length]; usually 1.2 to 1.5 nm for residues, 0.5 to 0.8 nm for atoms.
     spring_constant
         Constant γ of the springs [mass/time²]. About 1 kcal/mol/Å² (420 Da/ps²) fits the temperature factors of
-        proteins
-        with one node per residue.
+        proteins with one node per residue.
     modes
         Number of modes, beginning with the softest.
     nodes
@@ -105,8 +102,7 @@ def elastic_network(
     ------
     ModelError
         For a network that is not connected, or a non-rigid motion that strains no spring; the message names the nodes.
-        For
-        more modes than the structure has.
+        For more modes than the structure has.
     """
     if structure is not None and units not in (None, "Da-nm-ps"):
         raise Reader("elastic_network", None).error(f"units: those of a structure are 'Da-nm-ps', got {shown(units)}")

@@ -30,11 +30,9 @@ def from_matrices(
     """Compute the lowest modes from lumped masses and a stiffness matrix.
 
     The stiffness has three coordinates per node (x, y, z) or six (x, y, z and the rotations about them), node by node.
-    With
-    six, the rotations of the nodes are known. They are condensed out, because they carry no mass (Guyan, AIAA J. 3,
-    380,
-    1965). With three, the rotation of a node is the least-squares fit to the displacements of the nodes to which it is
-    coupled. Shapes are scaled to a largest displacement of one.
+    With six, the rotations of the nodes are known. They are condensed out, because they carry no mass (Guyan, AIAA J.
+    3, 380, 1965). With three, the rotation of a node is the least-squares fit to the displacements of the nodes to
+    which it is coupled. Shapes are scaled to a largest displacement of one.
 
     Parameters
     ----------
@@ -52,10 +50,8 @@ def from_matrices(
         Node of handle 1.
     clamped
         Nodes that are clamped, including handle 1; their rotations are clamped too if the stiffness has six coordinates
-        per
-        node. None leaves the body free; the stiffness must then not resist rigid motion. With three coordinates per
-        node, at
-        least three non-collinear nodes must be clamped.
+        per node. None leaves the body free; the stiffness must then not resist rigid motion. With three coordinates per
+        node, at least three non-collinear nodes must be clamped.
     damping_ratio
         Damping of each mode as a fraction of the critical damping.
     largest
@@ -187,8 +183,7 @@ def _coupled(K: Any, n: int) -> np.ndarray:
 
 def _about_the_line(x: np.ndarray, handle: int, scale: float) -> Any:
     """For collinear nodes, return a stiffness that resists the rotation of handle 1 about their line; this rotation
-    moves no
-    node."""
+    moves no node."""
     n = x.shape[0]
     _, spread, axes = np.linalg.svd(x - x.mean(axis=0), full_matrices=True)
     hold = scipy.sparse.lil_array((3 * n, 3 * n))

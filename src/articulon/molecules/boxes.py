@@ -39,8 +39,7 @@ def box_of(vectors: Any) -> Box:
 
 def box_of_file(file: Any, source: str) -> Box:
     """Return the box in a file read by gemmi; raise ModelError if there is none, or if symmetry operations of the file
-    create
-    copies."""
+    create copies."""
     cell = file.cell
     lengths = np.array([cell.a, cell.b, cell.c]) * ANGSTROM
     if not cell.is_crystal() or (lengths <= 0.1001).all():

@@ -67,8 +67,7 @@ class ClusterGraph:
 
     def edges(self) -> dict[int, list[tuple[int, tuple[int, int]]]]:
         """Neighbours of each cluster, one for each bond: the cluster across the bond, and the bond, with the cluster's
-        own
-        atom first."""
+        own atom first."""
         if self._known_edges is not None:
             return self._known_edges
         found: dict[int, list[tuple[int, tuple[int, int]]]] = {self.of(a): [] for a in range(len(self.structure))}
@@ -100,8 +99,7 @@ class ClusterGraph:
         """Merge clusters between which a rotation has no effect.
 
         Such clusters are end clusters whose atoms lie on the axis of their only bond, and clusters whose atoms lie on
-        one
-        line with two of their bonds, as in an alkyne; both bonds would rotate about the same axis.
+        one line with two of their bonds, as in an alkyne; both bonds would rotate about the same axis.
         """
         changed = True
         while changed:

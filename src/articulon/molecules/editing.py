@@ -25,8 +25,7 @@ class NewAtom(NamedTuple):
 
 def edited(structure: Structure, added: Mapping[int, Sequence[NewAtom]], gone: Sequence[int] = ()) -> Structure:
     """Return a copy with atoms added at the end of residues, and with the atoms ``gone`` removed. ``added`` has the new
-    atoms
-    by index of their residue."""
+    atoms by index of their residue."""
     without = set(gone)
     names: list[str] = []
     elements: list[str] = []

@@ -143,8 +143,7 @@ def from_system(system: Any, articulation: Articulation | None = None) -> ForceF
 
 def forces_of_system(system: Any, articulation: Any = None) -> ForceField:
     """Return the forces of an OpenMM System like :func:`from_system`, for any object with a method ``can_change``,
-    which
-    tells whether particles move relative to each other."""
+    which tells whether particles move relative to each other."""
     count = system.getNumParticles()
     if articulation is not None and len(articulation.cluster) == count:
         check_virtual_sites(system, articulation.cluster)

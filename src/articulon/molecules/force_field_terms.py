@@ -21,8 +21,7 @@ from articulon.molecules import periodic_terms as periodic
 
 CanChange = Callable[..., bool]
 """Function that returns whether the relative positions of atoms can change in at least one of the given groups of
-atoms;
-each group is a tuple."""
+atoms; each group is a tuple."""
 Bonded = tuple[str, list[Any], int]
 """Name of a bonded term, its forces, and the number of terms in OpenMM's force."""
 OFFSET = 0.009

@@ -69,8 +69,7 @@ def with_ligand_hydrogens(structure: Structure, ligands: Mapping[str, str]) -> S
 
 def chemistry(structure: Structure, k: int, smiles: str) -> tuple[Any, list[int]]:
     """Return RDKit's molecule of a residue with the bond orders of its SMILES, and the atoms of the structure that
-    correspond
-    to the molecule's heavy atoms.
+    correspond to the molecule's heavy atoms.
 
     The heavy atoms of the residue come first, then atoms of other residues that are bonded to it, then all hydrogens.
     """
@@ -147,8 +146,7 @@ def _hydrogens(structure: Structure, molecule: Any, heavy: list[int]) -> list[Ne
 
 def _in_plane(structure: Structure, atom: int) -> np.ndarray | None:
     """Return the direction of the hydrogen on a peptide nitrogen, which points away from both neighbours; None for
-    other
-    atoms."""
+    other atoms."""
     around = [b for b in structure.neighbours[atom] if structure.elements[b] != "H"]
     other = any(structure.names[b] == "C" and structure.residue[b] != structure.residue[atom] for b in around)
     if structure.names[atom] != "N" or not other or len(around) != 2:

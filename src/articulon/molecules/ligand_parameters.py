@@ -115,8 +115,7 @@ def ligand_parameters(structure: Structure, name: str, smiles: str, charges: str
 
 def found_program(program: str) -> str | None:
     """Return the path of an AmberTools program; None if it is not found. The search covers this environment, the
-    command
-    path and the package acpype."""
+    command path and the package acpype."""
     own = Path(sys.executable).parent / program
     if own.is_file():
         return str(own)

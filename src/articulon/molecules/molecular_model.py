@@ -181,8 +181,7 @@ def check_cut(structure: Structure, articulation: Articulation, where: str) -> N
 
 def body_names(structure: Structure, articulation: Articulation) -> list[str]:
     """Return a name for each body: chain and residue for a root; a body that rotates about a bond also has the bond in
-    its
-    name."""
+    its name."""
     names: list[str] = []
     used: dict[str, int] = {}
     for k, (a, b) in enumerate(articulation.axis.tolist()):
@@ -201,8 +200,7 @@ def body_radii(structure: Structure, articulation: Articulation) -> np.ndarray:
     (bodies,).
 
     Atoms are treated as spheres: R² = (5/3) Σ m (d² + (3/5) a²)/M, where d is the distance of an atom from the centre
-    of
-    mass and a its van der Waals radius. A single atom has R = a.
+    of mass and a its van der Waals radius. A single atom has R = a.
     """
     sizes = van_der_waals_radii(structure.elements)
     radii = []

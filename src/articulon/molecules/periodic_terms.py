@@ -32,8 +32,7 @@ def periodic_box(system: Any) -> Box | None:
 
 def box_of_edges(edges: np.ndarray) -> Box:
     """Return the box with three edges (3, 3) in OpenMM's reduced form [nm]; raise ModelError if the edges are in
-    another
-    form."""
+    another form."""
     try:
         return Box(
             lengths=tuple(np.diag(edges).tolist()), tilts=(float(edges[1, 0]), float(edges[2, 0]), float(edges[2, 1]))
@@ -85,14 +84,12 @@ def charge_terms(force: Any, charge: np.ndarray, box: Box | None, ends: dict[str
 
 def mesh_sum(force: Any, charge: np.ndarray, box: Box, cutoff: float) -> ParticleMeshEwald:
     """Return the particle-mesh sum of a NonbondedForce. The force specifies the damping and the mesh, or they follow
-    from
-    its tolerance.
+    from its tolerance.
 
     In OpenMM, the tolerance δ gives the damping α = √(−ln 2δ)/r_c with the cutoff r_c (OpenMM User Guide, 19.6.5).
-    Almost
-    all of its error is the neglected part of the real-space sum. articulon's sum gets the same precision, with the
-    damping
-    and the cutoff that cost the least time. These only divide the sum into two parts, and do not change its value.
+    Almost all of its error is the neglected part of the real-space sum. articulon's sum gets the same precision, with
+    the damping and the cutoff that cost the least time. These only divide the sum into two parts, and do not change its
+    value.
     """
     from openmm import unit
 
@@ -110,8 +107,7 @@ def mesh_sum(force: Any, charge: np.ndarray, box: Box, cutoff: float) -> Particl
 
 def tails(force: Any) -> dict[str, bool]:
     """Return, as an option of articulon's force laws, whether to add the contributions beyond the cutoff: they are
-    added if
-    the periodic NonbondedForce or CustomNonbondedForce adds them."""
+    added if the periodic NonbondedForce or CustomNonbondedForce adds them."""
     if hasattr(force, "getUseDispersionCorrection"):
         periodic = force.getNonbondedMethod() not in (force.NoCutoff, force.CutoffNonPeriodic)
         return {"tail_correction": True} if periodic and force.getUseDispersionCorrection() else {}

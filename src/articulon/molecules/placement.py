@@ -19,8 +19,7 @@ def placed(
     near: np.ndarray, middle: np.ndarray, far: np.ndarray, length: float, angle: float, dihedral: float
 ) -> np.ndarray:
     """Return the position of an atom at a distance from ``near`` [nm], with an angle at ``near`` to ``middle`` [°] and
-    a
-    dihedral to ``far`` [°]."""
+    a dihedral to ``far`` [°]."""
     theta, turn = math.radians(angle), math.radians(dihedral)
     along = (near - middle) / np.linalg.norm(near - middle)
     normal = np.cross(middle - far, along)

@@ -20,8 +20,7 @@ def backbone(structure: Structure) -> np.ndarray:
 
 def side_chain(structure: Structure) -> np.ndarray:
     """Return whether each bond is a polymer's bond outside its backbone, shape (bonds,). These are the bonds of χ₁, χ₂
-    …,
-    other bonds within a side chain or base, and the bonds about which the methyl groups of caps rotate."""
+    …, other bonds within a side chain or base, and the bonds about which the methyl groups of caps rotate."""
     polymer = np.array([residue.kind in POLYMERS for residue in structure.residues], dtype=bool)
     here = polymer[structure.residue[structure.bonds]].all(axis=1)
     cap = np.array([residue.kind == "cap" for residue in structure.residues], dtype=bool)

@@ -109,8 +109,7 @@ def _through(graph: ClusterGraph, homes: list[int]) -> list[tuple[int, int]] | N
 
 def _cut(graph: ClusterGraph, cycle: list[tuple[int, int]], *, anywhere: bool) -> tuple[int, int]:
     """Cut a bond of a cycle. Candidates are the bonds whose two clusters can still rotate about other bonds; the one
-    closest
-    to the first bond of the cycle is cut."""
+    closest to the first bond of the cycle is cut."""
     n = len(cycle)
     for k in sorted(range(n), key=lambda k: (min(k, n - k), k)):
         if anywhere or graph.may_be_cut(cycle[k]):

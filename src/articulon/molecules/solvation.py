@@ -84,8 +84,8 @@ def solvate(
     ------
     ModelError
         For unknown words; if both ``padding`` and ``box`` are given, or neither; for a box in which the solute comes
-        too
-        close to its images, or that is too small for the ions; and for residues without parameters, which are named.
+        too close to its images, or that is too small for the ions; and for residues without parameters, which are
+        named.
     """
     check_structure(structure, "solvate")
     word(water, tuple(WATERS), "solvate, water")

@@ -304,8 +304,7 @@ def atoms_of(
 
 def _copies(group: Any) -> list[list[Any]]:
     """Split a group of atoms into residues that have the same number because numbers start again, as the numbers of
-    water
-    do after 9999."""
+    water do after 9999."""
     atoms = list(group)
     period = next((k for k in range(1, len(atoms)) if atoms[k].name == atoms[0].name), len(atoms))
     once = [atom.name for atom in atoms[:period]]
@@ -337,8 +336,7 @@ def _conformer(group: list[Any], altloc: str | None) -> tuple[list[Any], list[st
 
 def _ion(residue: str, atom: str, count: int) -> str:
     """Return the chemical symbol of an ion from the names of its residue and atom, in any columns; empty if the residue
-    is
-    not an ion. Both NA and SOD in a residue of the same name are sodium."""
+    is not an ion. Both NA and SOD in a residue of the same name are sodium."""
     if count != 1:
         return ""
     for name in (residue, atom):

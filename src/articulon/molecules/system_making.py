@@ -103,8 +103,7 @@ def unchecked_system(
 
 def _made(known: Reader, topology: Any, structure: Structure, chosen: dict[Any, str], options: dict[str, Any]) -> Any:
     """Create the system. If several templates fit a residue, the template in ``chosen`` or the template with the
-    residue's
-    name is used."""
+    residue's name is used."""
     while True:
         try:
             return known.force_field.createSystem(topology, residueTemplates=chosen, **options)
@@ -210,8 +209,7 @@ def _of_openmm(error: Exception) -> bool:
 
 def _ions(structure: Structure, topology: Any, known: Reader) -> dict[Any, str]:
     """Choose templates of ions by their names in the structure. FE2 and FE, for example, are the same element with
-    different
-    charges."""
+    different charges."""
     templates = known.force_field._templates
     found = {}
     for residue, own in zip(topology.residues(), structure.residues, strict=True):

@@ -218,8 +218,7 @@ def chi_angles(name: str) -> dict[frozenset[str], tuple[str, tuple[str, ...]]]:
 
 def kind_and_template(name: str) -> tuple[str, str]:
     """Return the kind of a residue and the name of its template, from the residue's name; both are empty for a residue
-    that
-    is not standard."""
+    that is not standard."""
     word = name.strip().upper()
     standard = OTHER_NAMES.get(word, word)
     # AMBER puts N or C before the names of residues at the ends of a chain: NALA, CALA.

@@ -85,8 +85,7 @@ def _across(structure: Structure, atom: int, name: str) -> int:
 
 def _named(structure: Structure, atom: int, names: tuple[str, ...]) -> int:
     """Return the neighbour in the same residue that has one of the given names, the first name with a neighbour; −1 if
-    there
-    is none."""
+    there is none."""
     residue = int(structure.residue[atom])
     found = [structure.atom(residue, name) for name in names]
     return next((b for b in found if b in structure.neighbours[atom]), -1)
@@ -104,9 +103,8 @@ def _bent(structure: Structure, end: int, near: int, far: int) -> bool:
 
 def _end(structure: Structure, near: int, far: int) -> int:
     """Return the atom that defines the dihedral of a bond on the side of the atom ``near``. This is the heaviest
-    neighbour
-    of ``near``; if the atoms there are collinear with the bond, it is the first atom off the axis. −1 if there is
-    none."""
+    neighbour of ``near``; if the atoms there are collinear with the bond, it is the first atom off the axis. −1 if
+    there is none."""
     seen, front = {near, far}, [near]
     while front:
         partners = [b for a in front for b in structure.neighbours[a] if b not in seen]

@@ -43,8 +43,7 @@ def virtual_sites(system: Any) -> list[VirtualSite]:
 
 def check_virtual_sites(system: Any, cluster: Sequence[int] | np.ndarray) -> None:
     """Raise ModelError, naming the particle, if a virtual site and its parents are not in the same rigid cluster,
-    because the
-    site would then move relative to its body. ``cluster`` is the cluster of each particle."""
+    because the site would then move relative to its body. ``cluster`` is the cluster of each particle."""
     for site, parents, kind in virtual_sites(system):
         bodies = {int(cluster[k]) for k in (site, *parents)}
         if len(bodies) > 1:

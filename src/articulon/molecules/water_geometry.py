@@ -19,8 +19,7 @@ FAR = 0.02
 
 def as_water_model(structure: Structure, water: str, *, force_field: str = "amber14") -> Structure:
     """Return the structure with every water molecule in the geometry of a water model. Only hydrogens move, parallel
-    and
-    perpendicular to the symmetry axis of the molecule.
+    and perpendicular to the symmetry axis of the molecule.
 
     This is needed because rigid water keeps its initial geometry, on which its dipole depends. Coordinates in files are
     rounded, and the geometries of water models differ by some hundredths of an ångström.

@@ -29,8 +29,7 @@ def build(
 
     Body k is cluster k, and site k is atom k. The coordinate of a revolute joint is the dihedral angle of its torsion,
     so ``model.q0`` contains φ, ψ, χ₁ … of the file [rad]. The frame of a root has its origin at the centre of mass of
-    its
-    cluster and the orientation of the world frame.
+    its cluster and the orientation of the world frame.
 
     Parameters
     ----------

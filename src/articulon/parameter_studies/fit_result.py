@@ -26,8 +26,7 @@ class FitResult(Found):
     """The observables at the fitted parameters, shape (times, observables)."""
     residual_error: float
     """Residual standard error √(|r|²/(n − m)) for residuals r, n measurements and m parameters. The residuals are
-    divided by
-    the errors of the measurements if these are known."""
+    divided by the errors of the measurements if these are known."""
     degrees_of_freedom: int
     """Number of measurements minus number of parameters, n − m."""
     evaluations: int
@@ -58,8 +57,7 @@ class FitResult(Found):
     @property
     def recovered(self) -> bool | None:
         """For measurements from the case's own run, whether the case's values lie in the joint 99.9 % confidence
-        region; None
-        for other measurements, whose true values are unknown."""
+        region; None for other measurements, whose true values are unknown."""
         from scipy.stats import chi2
 
         if not self.synthetic:

@@ -4,9 +4,8 @@ The residuals are r = (y(t; p) − d)/σ, with the observables y at times t and 
 errors σ. The Jacobian J of the residuals comes from forward sensitivities, which are exact derivatives of the computed
 numbers. At the minimum the covariance of the parameters is (JᵀJ)⁻¹ if σ is known. Otherwise it is multiplied by
 s² = |r|²/(n − m), for n residuals and m parameters, and intervals are those of Student's t with n − m degrees of
-freedom
-(Seber and Wild, Nonlinear Regression, 1989, section 5.1). Both are valid as far as the run is linear in the parameters
-over the intervals.
+freedom (Seber and Wild, Nonlinear Regression, 1989, section 5.1). Both are valid as far as the run is linear in the
+parameters over the intervals.
 """
 
 from __future__ import annotations

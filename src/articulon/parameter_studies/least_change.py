@@ -32,8 +32,7 @@ def approach(
     at: Departures, start: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield parameters (n,) and their departures (m,), beginning at ``start``. The departures of each set are smaller
-    than
-    those of the previous set. Stop when no step reduces them."""
+    than those of the previous set. Stop when no step reduces them."""
     x, found = start.copy(), at(start)
     if found is None:
         return

@@ -51,8 +51,7 @@ def rank_parameters(
         run with a stop condition.
     parameters
         Keys of the case; by default all non-zero numbers of its model and forces. The numbers of a key with several
-        numbers
-        are ranked separately.
+        numbers are ranked separately.
     method
         ``"adjoint"``: one forward and backward run for all parameters. ``"forward"``: derivatives are computed during
         the run, which is suitable for few parameters.

@@ -15,10 +15,9 @@ coordinates or speeds from index k on:
 ``eliminate(axis, tau, k, frame, body, r, cw, cv, A, H, M, n, f)``
     the articulated inertia and bias force that act on the parent (Featherstone 2008, equations 7.21 to 7.25), as (A, H,
     M, n, f, record) about the parent's origin, which lies at −r. (A, H, M) is the inertia (``algebra/inertia.py``); A
-    and
-    M are six numbers each, exactly symmetric. n and f are the bias moment and force; those of the arguments act on the
-    body about its own origin. (cw, cv) is the joint's velocity-product acceleration. ``record`` is twelve numbers for
-    ``accelerate``;
+    and M are six numbers each, exactly symmetric. n and f are the bias moment and force; those of the arguments act on
+    the body about its own origin. (cw, cv) is the joint's velocity-product acceleration. ``record`` is twelve numbers
+    for ``accelerate``;
 ``accelerate(axis, frame, body, record, i, aw, av, udot, k)``
     writes the joint's accelerations, and returns the angular acceleration of the body and the acceleration of its
     origin (7.26 to 7.28). (aw, av) are these accelerations for u' = 0; row i of ``record`` has the twelve numbers;

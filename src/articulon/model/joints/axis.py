@@ -45,8 +45,7 @@ def eliminate_one(uw, uv, d, g, r, cw, cv, A, H, M, n, f):
     """Eliminate one speed with column s, where (uw, uv) is U = I s, d = 1/(sᵀ U) and g = τ − sᵀ p.
 
     Returns I − d U Uᵀ and p + I c + U d (g − Uᵀ c), shifted to the parent (Featherstone 2008, 7.44 to 7.47); I and p
-    are
-    the articulated inertia and bias force, c is (cw, cv), and τ the joint force.
+    are the articulated inertia and bias force, c is (cw, cv), and τ the joint force.
     """
     s = d * (g - dot(uw, cw) - dot(uv, cv))
     n = add(add(n, moment_of(A, H, cw, cv)), scale(s, uw))

@@ -21,8 +21,7 @@ class Row(NamedTuple):
 
     ``TRANSLATION``: the displacement of the moving origin in the joint frame has no component along ``fixed``.
     ``ROTATION``: ``fixed``, a direction of the joint frame, stays perpendicular to ``moving``, a direction of the
-    moving
-    frame.
+    moving frame.
     """
 
     kind: int
@@ -63,8 +62,7 @@ class Joint:
     this."""
     spinless: ClassVar[bool] = False
     """Whether the joint excludes rotation of the body about its z axis, so that everything the body carries must lie on
-    that
-    axis."""
+    that axis."""
 
     @property
     def direction(self) -> Vector:
@@ -78,8 +76,7 @@ class Joint:
 
     def aligned(self) -> tuple[tuple[Vector, Vector], ...]:
         """Pairs of a direction of the joint frame and a direction of the moving frame that must be equal and not
-        opposite, which
-        rows of perpendicular directions cannot distinguish; none by default."""
+        opposite, which rows of perpendicular directions cannot distinguish; none by default."""
         return ()
 
     @classmethod
@@ -101,8 +98,7 @@ class Joint:
     @classmethod
     def mixed(cls) -> bool:
         """Whether the joint rotates about axes fixed in the body and about axes fixed in the joint frame, so that one
-        rotation
-        changes the direction of another axis."""
+        rotation changes the direction of another axis."""
         return len(set(cls.fixed_in_body[cls.translations :])) > 1
 
     @classmethod

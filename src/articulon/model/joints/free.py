@@ -29,8 +29,7 @@ from articulon.model.joints.base import FREE, PLACE, SPIN, TURN, VELOCITY, Joint
 @dataclass(frozen=True)
 class Free(Joint):
     """Six degrees of freedom: q = (x, y, z, e0, e1, e2, e3); u = (velocity of the body's origin in the joint frame,
-    angular
-    velocity ω in the body frame)."""
+    angular velocity ω in the body frame)."""
 
     kind: ClassVar[int] = FREE
     nq: ClassVar[int] = 7

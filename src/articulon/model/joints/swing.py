@@ -15,15 +15,12 @@ from articulon.model.joints.two_axes import accelerate_about, eliminate_about
 class Swing(Joint):
     """Two rotations of a body whose mass lies on its z axis, such as a bead at the end of a massless rod: q = (e0, e1,
     e2, e3), body to joint frame; u = (ωx, ωy) in the body frame [rad/time]. The component ωz, relative to the joint
-    frame, is
-    zero, because rotation about the z axis moves no mass.
+    frame, is zero, because rotation about the z axis moves no mass.
 
     A rod between point masses has these two degrees of freedom. A spherical joint has a third one, rotation about the z
     axis, which has no inertia and would make the mass matrix singular. All masses, sites and joints of children that
-    the
-    body carries must lie on its z axis; the children's joints may be swing, spherical or free joints. Unlike a
-    universal
-    joint, a swing joint has no singular configuration.
+    the body carries must lie on its z axis; the children's joints may be swing, spherical or free joints. Unlike a
+    universal joint, a swing joint has no singular configuration.
     """
 
     kind: ClassVar[int] = 7
@@ -37,8 +34,7 @@ class Swing(Joint):
 
     def rows(self) -> tuple[Row, ...]:
         """No rows: the joint excludes only rotation about the z axis, and no constraint on positions and directions can
-        exclude
-        it."""
+        exclude it."""
         return ()
 
 

@@ -14,8 +14,7 @@ from articulon.model.joints.two_axes import accelerate_about, eliminate_about
 @dataclass(frozen=True)
 class Universal(Joint):
     """Two rotations: q = (a, b) [rad], u = (a', b'); body to joint frame R = Rx(a) Ry(b). The body rotates first about
-    its
-    own y axis, then about x of the joint frame. The two axes are perpendicular at every q."""
+    its own y axis, then about x of the joint frame. The two axes are perpendicular at every q."""
 
     kind: ClassVar[int] = 6
     nq: ClassVar[int] = 2

@@ -14,8 +14,7 @@ from articulon.model.shapes.file_shape import FileShape
 
 class Atoms(FileShape):
     """Atoms of a PDB or mmCIF file, drawn as spheres with van der Waals radii and element colours. Of the file, the
-    first
-    model and the first alternate location of each atom are used, without water."""
+    first model and the first alternate location of each atom are used, without water."""
 
     positional: ClassVar[tuple[str, ...]] = ("file",)
     noun: ClassVar[str] = "structure file"

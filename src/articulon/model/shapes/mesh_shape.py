@@ -28,8 +28,7 @@ class Mesh(FileShape):
     """Path, relative to the folder of the case file; in Python, relative to the working directory."""
     scale: Annotated[Quantity | Vector, Dimension("length")] = 1.0
     """Length of one unit in the file [length], such as ``"1 mm"``. Three numbers are lengths along the axes of the
-    file; a
-    negative number mirrors the surface."""
+    file; a negative number mirrors the surface."""
     sha256: str | None = None
     """SHA-256 of the file, written by the program to detect changes."""
 
@@ -43,8 +42,7 @@ class Mesh(FileShape):
 
     def triangles(self, where: str = "") -> tuple[np.ndarray, np.ndarray]:
         """Return the vertices in the shape's frame [length], shape (n, 3), and the vertex indices of each triangle,
-        shape
-        (m, 3). Triangles are counter-clockwise as seen from outside if they are so in the file. Both arrays are
+        shape (m, 3). Triangles are counter-clockwise as seen from outside if they are so in the file. Both arrays are
         read-only.
 
         Raises

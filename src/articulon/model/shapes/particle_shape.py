@@ -53,8 +53,7 @@ class Particle(FileShape):
 
     def form(self, where: str = "") -> Form:
         """Return the ellipsoids or the surface in the shape's frame [length]. Raises ModelError if the file cannot be
-        read,
-        has no such type, or gives the type an unsupported shape; the message names the file after ``where``."""
+        read, has no such type, or gives the type an unsupported shape; the message names the file after ``where``."""
         try:
             found = _form(self.file, self.age, self.type)
         except ModelError as error:

@@ -11,8 +11,7 @@ from articulon.model.shapes.base import Shape
 
 def uniform_body(shapes: Sequence[Shape], density: float) -> tuple[float, np.ndarray, np.ndarray]:
     """Mass, centre of mass (3,) and inertia about the centre of mass (3, 3) of shapes with one density, along the axes
-    of
-    the body.
+    of the body.
 
     Overlapping volumes count twice. The numbers are in the units of the shapes.
 
