@@ -236,7 +236,7 @@ class Bound:
         self.context[:] = np.frombuffer(words, dtype=np.int64)
         self.arguments, self.programs = arguments, _programs(arguments)
         for program in self.programs:
-            _ = program.code  # compile the program here, because the code that runs this pass does not check that it is compiled
+            _ = program.code  # compile it here, because running this pass does not compile programs
 
 
 def _programs(arguments: tuple[Any, ...]) -> "tuple[Program, ...]":

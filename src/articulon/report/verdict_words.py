@@ -42,7 +42,7 @@ def verdict_words(summary: Mapping[str, Any]) -> VerdictWords | None:
 
 
 def _what(found: Mapping[str, Any], verdict: str) -> tuple[str, Sequence[str]]:
-    """Return the worst error in words, and the names of the premises on which it depends."""
+    """Return the worst error in words, and the names of the premises that belong to the verdict."""
     premises: Mapping[str, Any] = found.get("premises") or {}
     broken = [str(name) for name in found.get("broken") or ()]
     worst = _worst(found)
