@@ -219,7 +219,7 @@ class _Header:
 
 
 def numbers(path: str, line: int, words: Sequence[str]) -> list[float]:
-    """Parse words as finite numbers; raise ModelError, naming the line."""
+    """Parse words as finite numbers; raise ModelError, naming the line, for any other word."""
     found = []
     for word in words:
         try:
@@ -233,7 +233,7 @@ def numbers(path: str, line: int, words: Sequence[str]) -> list[float]:
 
 
 def whole_number(path: str, line: int, word: str) -> int:
-    """Parse a whole number; raise ModelError, naming the line."""
+    """Parse a whole number; raise ModelError, naming the line, for any other word."""
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", word):
         raise fault(path, line, f"expected a whole number, got {shown(word)}")
     return int(word)

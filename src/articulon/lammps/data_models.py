@@ -80,9 +80,8 @@ def read_data(
         to three bonds apart do not interact), ``dielectric``, ``mass``.
     rigid_bonds
         Types of bonds that keep their lengths in the file. Each bond becomes a joint with two degrees of freedom,
-        ``Swing``,
-        between two points. With a spherical joint, a rod could also rotate about its own axis; because the rod has no
-        inertia about that axis, its accelerations would be undetermined.
+        ``Swing``, between two points. With a spherical joint, a rod could also rotate about its own axis; because the
+        rod has no inertia about that axis, its accelerations would be undetermined.
     rigid_groups
         Groups of atoms that form one body each, given by the id of a molecule or by a list of atom ids.
     leave_out

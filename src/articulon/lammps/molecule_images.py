@@ -7,8 +7,8 @@ import scipy
 
 
 def nearest(displacements: np.ndarray, edges: np.ndarray, periodic: np.ndarray) -> np.ndarray:
-    """Subtract whole box edges along the periodic directions from displacements (n, 3). Displacements up to half the
-    box width become shortest images."""
+    """Subtract whole box edges along the periodic directions from displacements (n, 3). The results are the shortest
+    images if these are not longer than half the box width."""
     d = displacements.copy()
     for k in (2, 1, 0):
         if periodic[k]:

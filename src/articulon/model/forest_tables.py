@@ -76,7 +76,7 @@ class Loops(NamedTuple):
     path: np.ndarray
     """Links between the ground and any link of a row, outermost first, shape (path,)."""
     place: np.ndarray
-    """Index of each link in ``path``, −1 if it is not in it, shape (links,)."""
+    """Index of each link in ``path``, −1 for a link that is not in ``path``, shape (links,)."""
     size: np.ndarray
     """Scale by which the error of each row is divided: the model's length for rows that are lengths, 1 for others,
     shape (rows,)."""

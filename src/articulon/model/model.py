@@ -86,7 +86,7 @@ class Model(Frozen):
     offset_rotation: np.ndarray
     """Body's frame to its link's frame, Euler parameters, shape (bodies, 4)."""
     head: np.ndarray
-    """Body of each link whose joint moves the link, shape (links,)."""
+    """For each link, the body whose joint moves it, shape (links,)."""
     _tables: KernelTables
     """Tables of links, loop constraints and motions. The attributes ``forest``, ``loops`` and ``motions`` are read-only
     views of them; see :func:`kernel_tables`."""
@@ -121,7 +121,7 @@ class Model(Frozen):
     shapes: tuple[tuple[Shape, ...], ...] = ()
     """Shapes of each body, with quantities in the model's units; one tuple for each body."""
     armature: np.ndarray | None = None
-    """Inertia that is added to each speed and belongs to no body, such as a motor's: it is added to the diagonal of the
+    """Armature of each speed: inertia that belongs to no body, such as a motor's, and is added to the diagonal of the
     mass matrix [mass length² for rotations, mass for translations], shape (nu,); None if there is none."""
     joint_names: tuple[str, ...] = ()
     """Name of each body's joint; the name of the body by default."""

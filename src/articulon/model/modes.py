@@ -202,8 +202,8 @@ class ModeShapes(NamedTuple):
 class InertiaIntegrals(NamedTuple):
     """Integrals over a body's nodes, about handle 1 and in the body's frame, for the body's equations of motion.
 
-    With X_i = X0_i + Σ_j Φ_ij η_j, sums over nodes with masses m_i, and the identity matrix 1. Symmetric matrices are
-    stored as (xx, xy, xz, yy, yz, zz), and other matrices by rows:
+    Positions are X_i = X0_i + Σ_j Φ_ij η_j. The sums are over the nodes with their masses m_i, and 1 is the identity
+    matrix. Symmetric matrices are stored as (xx, xy, xz, yy, yz, zz), and other matrices by rows:
 
     first moment    h(η) = Σ m X                    = h0 + Σ_j S1_j η_j
     inertia         A(η) = Σ m (X·X 1 − X Xᵀ)       = A0 + Σ_j A1_j η_j + Σ_jk A2_jk η_j η_k

@@ -47,7 +47,7 @@ def from_matrices(
     modes
         Number of modes, beginning with the softest.
     handle
-        Node of handle 1.
+        Index of the node that is handle 1.
     clamped
         Nodes that are clamped, including handle 1; their rotations are clamped too if the stiffness has six coordinates
         per node. None leaves the body free; the stiffness must then not resist rigid motion. With three coordinates per

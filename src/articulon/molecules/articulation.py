@@ -16,7 +16,7 @@ class Torsion(NamedTuple):
     name: str
     """Name: ``phi``, ``psi``, ``omega``, ``chi1`` …, or the two atoms of the axis: ``CB-OG``."""
     residue: int
-    """Index of the residue to which it belongs."""
+    """Index of the residue to which the torsion belongs."""
     atoms: tuple[int, int, int, int]
     """The four atoms whose dihedral angle is the coordinate; the bond is between the middle two."""
     parent: int

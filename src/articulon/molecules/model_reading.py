@@ -20,7 +20,7 @@ def read_models(path: Path) -> tuple[Structure, np.ndarray, list[int]]:
     Parameters
     ----------
     path
-        The file. Each atom is read at the alternative location with the highest occupancy.
+        The file. Of several alternative locations, the one with the highest occupancy is read.
 
     Returns
     -------

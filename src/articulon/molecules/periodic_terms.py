@@ -87,9 +87,9 @@ def mesh_sum(force: Any, charge: np.ndarray, box: Box, cutoff: float) -> Particl
     from its tolerance.
 
     In OpenMM, the tolerance δ gives the damping α = √(−ln 2δ)/r_c with the cutoff r_c (OpenMM User Guide, 19.6.5).
-    Almost all of its error is the neglected part of the real-space sum. articulon's sum gets the same precision, with
-    the damping and the cutoff that cost the least time. These only divide the sum into two parts, and do not change its
-    value.
+    Almost all of the error of OpenMM's sum is the neglected part of the real-space sum. articulon's sum gets the same
+    precision, with the damping and the cutoff that cost the least time. Damping and cutoff only divide the sum into two
+    parts, and do not change its value.
     """
     from openmm import unit
 

@@ -27,8 +27,7 @@ SAFETY = 0.9
 """Fraction of the tolerance that the law aims at. The rest is a reserve for the response time of the law, for joints
 that settle at the start, and for the integrator."""
 LARGEST = 0.15
-"""Largest lag at any time if the tolerance bounds arrivals; the prediction is of first order in the lag, so that larger
-lags would not be predicted well."""
+"""Largest lag at any time if the tolerance bounds arrivals, because the prediction is of first order in the lag."""
 FALL = 0.5
 """Largest d(τ/a2)/dt. With it, a relaxation time that grows from rest as τ + t/2 delays a body by only 2τ."""
 QUANTUM = 2e-3
@@ -43,7 +42,7 @@ def aimed_at(tolerance: float) -> float:
 
 def allowed_lag(aim, spend, largest, age, delay, rate):
     """Allowed lag at the time t = ``age``, (1 − s/2) aim + s (aim t − D) λ/2, with s = ``spend``, the delay D so far
-    and the rate λ of the force.
+    and the rate λ at which the force changes.
 
     For s = 1, half of the remaining delay budget R = aim (t + 1/λ) − D is spent in each e-folding time of the force. If
     λ = 1/(t* − t), R decreases as √(t* − t), and a2 ∝ 1/R ∝ √λ. By the Cauchy–Schwarz inequality, this minimises the

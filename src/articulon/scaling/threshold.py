@@ -19,7 +19,7 @@ def scaled_where_large(parameters, sums, factor):
 
 
 class ThresholdAdaptive(ScalingPolicy):
-    """Multiply the drag and most forces by a2, and the potential's forces only if they exceed a threshold.
+    """Multiply all forces by a2, but those of the potential only if they exceed a threshold.
 
     The equation is M q'' + C + a2 β D q' = a2 Γ_others + a2* Γ_p, with a2* = a2 if Γ_p/β > α, and a2* = 1 otherwise. M
     is the mass matrix, q the coordinates, C the velocity-product terms, β D q' the drag, and Γ_others all forces except

@@ -33,7 +33,7 @@ class FileShape(Shape):
         sha256: str | None
 
     def beside(self, source: str, where: str, whose: str = "") -> Self:
-        """Return a copy with the file's path relative to a case file, and with the hash of the file. Raises CaseError
+        """Return a copy with the hash of the file, and with its path resolved relative to a case file. Raises CaseError
         if the file is missing or has changed; the message names the key ``where`` and the owner ``whose``."""
         file, mark = marked_path(self.file, self.sha256, source, f"{where}.file{whose}", f"{where}.sha256")
         return self.model_copy(update={"file": file, "sha256": mark})
