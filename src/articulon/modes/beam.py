@@ -45,9 +45,9 @@ def beam(
     Let ξ = x/L, and let μ = m/L be the mass per length. Bending modes φ solve EI φ'''' = μ ω² φ with the bending
     stiffness EI, and have frequencies ω_k = (β_k/L)² √(EI/μ). Here cos β cosh β is −1 for a clamped end (β = 1.875,
     4.694, 7.855, ...) and 1 for free ends (4.730, 7.853, 10.996, ...) (Blevins, Formulas for Natural Frequency and Mode
-    Shape, table 8-1). Torsion and stretch have the shapes sin((k−½)πξ) for a clamped end and cos(kπξ) for a free end. Shapes are
-    scaled to unit displacement at the end, for torsion at the polar radius of gyration. The modal stiffness is that of
-    the continuous beam.
+    Shape, table 8-1). Torsion and stretch have the shapes sin((k−½)πξ) for a clamped end and cos(kπξ) for a free end.
+    Shapes are scaled to unit displacement at the end, for torsion at the polar radius of gyration. The modal stiffness
+    is that of the continuous beam.
 
     None of these shapes transmits a moment, because their curvature is zero at free ends. A beam that carries another
     body at its far end needs ``boundary="loaded"``. Its first two bending shapes are then cubic: in the first, the end

@@ -3,8 +3,7 @@ up.
 
 Departures are differences between observables at the end and their targets, divided by scales. Minimum-norm steps
 reduce them to zero (``least_change.py``). If there are many parameters for each target, the Jacobian comes from
-adjoints:
-one forward and backward run for each target, for any number of parameters. Otherwise it comes from forward
+adjoints: one forward and backward run for each target, for any number of parameters. Otherwise it comes from forward
 sensitivities.
 """
 

@@ -1,6 +1,6 @@
 """Rank the parameters that influence the end of a run by derivatives with respect to their relative changes.
 
-For an objective J and a parameter p, the effect p ∂J/∂p is the first-order change of J per relative change of p;
+For an objective J and a parameter p, the effect p ∂J/∂p is the first-order change of J per relative change of p.
 The effect divided by J is the elasticity ∂ln J/∂ln p.
 """
 

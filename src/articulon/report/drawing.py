@@ -67,7 +67,7 @@ def _in_its_plane(
 
 def flat_axis(view: View) -> int | None:
     """Return the world axis along which nothing extends or moves. Return None if there is no such axis, or if the model
-    has no extent along the other axes either."""
+    has no extent along the other axes."""
     points = np.concatenate([view.positions.reshape(-1, 3), view.centres(0), view.centres(-1), fixed_sites(view)])
     # A body of unknown radius is drawn as a point.
     extent = np.ptp(points, axis=0) + 2.0 * float(np.nan_to_num(view.radii).max(initial=0.0))
