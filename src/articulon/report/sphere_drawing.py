@@ -30,7 +30,7 @@ TALLEST = 6.0
 APART = 0.02
 """If there are many spheres, fraction of them that may lie outside the picture because they are far from the others."""
 FAR = 1.3
-"""Smallest factor by which far spheres would enlarge the picture, for which they are left outside."""
+"""Largest factor by which far spheres may enlarge the picture; if the factor is larger, they are left outside."""
 NEARBY = 3.0
 """Largest factor by which nearby walls may enlarge the picture."""
 KINDS = (style.SKY, style.ORANGE, style.GREEN, style.PURPLE, style.OLIVE, style.VERMILION)

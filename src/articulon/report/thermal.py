@@ -15,9 +15,9 @@ class Phase(NamedTuple):
     """Variables of a thermostat with a single variable ζ."""
 
     zeta: np.ndarray
-    """ζ [1/time], shape (frames,)."""
+    """Values of ζ [1/time], shape (frames,)."""
     rate: np.ndarray
-    """ζ' [1/time²], shape (frames,)."""
+    """Rates ζ' [1/time²], shape (frames,)."""
 
 
 def thermostat_of(view: View) -> Any:
@@ -54,7 +54,7 @@ def canonical_spread(view: View, temperature: np.ndarray) -> np.ndarray:
 
 
 def measured_spread(view: View) -> float | None:
-    """Standard deviation of the kinetic temperature from a constant target after equilibration [temperature]; None if
+    """Standard deviation of the kinetic temperature after equilibration, at a constant target [temperature]; None if
     the target changes, or if there are few frames."""
     aim, values = target(view), view.observables.get("temperature_kinetic")
     if aim is None or values is None or np.ptp(aim) > 0.0:

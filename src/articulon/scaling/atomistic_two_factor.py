@@ -18,8 +18,7 @@ def atomistic_two_factor(parameters, sums, factor):
 
 
 class AtomisticTwoFactor(ScalingPolicy):
-    """Scale the thermostat's friction ζ by a2, and the other forces by a2 b2: M q'' + (a2 ζ + a2 b2 kd ζ') M q' = a2 b2
-    Γ.
+    """Scale the thermostat's ζ by a2, and the other forces by a2 b2: M q'' + (a2 ζ + a2 b2 kd ζ') M q' = a2 b2 Γ.
 
     The symbols are those of ``atomistic``. Guy (2018) names this case, in which ζ is large as well, but prints no
     equation for it. This equation is analogous to 2.15, with ζ in place of the drag. ζ still grows until the kinetic

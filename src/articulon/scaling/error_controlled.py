@@ -78,8 +78,7 @@ def error_controlled(parameters, sums, factor):
 
 
 class ErrorControlled(ScalingPolicy):
-    """Multiply every force by a factor a2(t), as small as a tolerance on the delay allows: M q'' + C + a2 β D q' = a2
-    Γ.
+    """Multiply every force by a2(t), as small as a tolerance on the delay allows: M q'' + C + a2 β D q' = a2 Γ.
 
     The symbols are those of ``constant``. With the factor a2, everything moves as if every mass were larger by 1/a2.
     The velocity falls short of the velocity that forces and drag prescribe by a relative lag ℓ. For a tree of bodies as
