@@ -10,7 +10,7 @@ v(t),
 Each move is differentiated exactly, including terms that are proportional to x and therefore small. At x = 0 the
 derivative is the projection 1 − M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁻¹ J. Let y = x for the coordinates and y = u + x for the speeds. Then
 x is an acceleration of links at rest under the forces of the constraint rows, as in ``row_derivatives.py``. With
-weights w of x, let p = M⁻¹ (w + Jᵀ μ) and J p = 0. Then
+weights w of x, let p = M⁻¹ (w + Jᵀ μ), with multipliers μ for which J p = 0. Then
 
         w·δx = −p·δ(M x − Jᵀ ν) + μ·(δ(J y) + δφ)     at fixed x, ν and y; without δφ for the speeds.
 

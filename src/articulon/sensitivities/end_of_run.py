@@ -108,8 +108,8 @@ class Steps:
         return passage.rate(lambda y: self.objective.of(*self.stepping.split(y))[0])
 
     def weigh(self, end: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return the objective at the end and its derivatives. Raises DivergenceError if they are not finite, and any
-        exception that a user's function raised."""
+        """Return the objective at the end and its derivatives. Raises DivergenceError if the final state is not finite,
+        and any exception that a user's function raised."""
         self.check_finite(end)
         nq = self.run.model.nq
         value, by_q, by_u = self.objective.of(*self.stepping.split(end))

@@ -219,7 +219,7 @@ def add_inertias(own, span, factor, total):
 @pass_of
 def heavier_adjoint(own, drag, span, gradient):
     """Add the derivative with respect to the factor of drag in the inertias of links. It is half of a time (1,) times
-    the derivatives ``own`` with respect to inertias and the drag of the links."""
+    the product of the derivatives ``own`` with respect to inertias and the drag of the links."""
     s, mass, moment, inertia = 0.5 * span[0], own[0], own[1], own[2]
     for i in range(mass.size):
         gradient[0] += s * mass[i] * drag.mass[i]
