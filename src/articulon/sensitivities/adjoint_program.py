@@ -5,8 +5,8 @@ Let w be the weights of u', and λ = M⁻¹ w. The derivative of w·u' has two p
 −λ·τ, where τ are the joint forces of inverse dynamics at the actual accelerations and with wrenches held fixed while
 bodies turn (``dynamics/derivatives/products.py``). The second part is the derivative of the virtual power of the
 forces, P = Σ V_i·W_i + λ·τ, where V is the motion of the links at joint speeds λ, held fixed, W are the wrenches on the
-links, and τ are here the joint forces that act. Every force adds its derivatives with respect to poses and velocities of
-links. Column s of a joint displaces everything that the joint carries, so velocities there change by s × v + ψ'
+links, and τ are here the joint forces that act. Every force adds its derivatives with respect to poses and velocities
+of links. Column s of a joint displaces everything that the joint carries, so velocities there change by s × v + ψ'
 (``motion_columns.py``). Let the wrenches A = ∂P/∂pose and B = ∂P/∂velocity be summed over all carried links. Then, with
 the velocity v and the angular velocity ω,
 

@@ -1,9 +1,9 @@
 """Steps of explicit Runge–Kutta rules with given lengths, and their adjoints.
 
-A step of length h has stages y_i = y + h Σ a_ij k_j with rates k_i = f(t + c_i h, y_i). It ends at ŷ = y + h Σ b_i k_i, where
-Euler parameters are normalised, e⁺ = ê/|ê| (``explicit_runge_kutta.py``). The discrete adjoint (Hager, Numer. Math. 87,
-247, 2000) converts weights λ of the state at the end of the step, which are the adjoint variables, to weights of the
-state at its start:
+A step of length h has stages y_i = y + h Σ a_ij k_j with rates k_i = f(t + c_i h, y_i). It ends at ŷ = y + h Σ b_i k_i,
+where Euler parameters are normalised, e⁺ = ê/|ê| (``explicit_runge_kutta.py``). The discrete adjoint (Hager, Numer.
+Math. 87, 247, 2000) converts weights λ of the state at the end of the step, which are the adjoint variables, to weights
+of the state at its start:
 
         λ̂ = (λ − e⁺ (e⁺·λ))/|ê| for Euler parameters, otherwise λ,
     μ_i = h b_i λ̂ + h Σ_{j>i} a_ji g_j,   g_i = (∂f/∂y_i)ᵀ μ_i,   from the last stage to the first,

@@ -7,9 +7,9 @@ changes δω of their angular velocities (``turning_derivatives.py``) become
     θ' = Q θ + t J(φ) δω,   δω' = δω,   J(φ) = 1 + a [φ×] + b [φ×]²,   a = (1 − cos φ)/φ²,   b = (φ − sin φ)/φ³,
 
 Let R be the orientation of the link, and Δ = ω' − ω'_p, where p is the parent. The changes of the joint are
-δq' = R'ᵀ (θ' − θ'_f) and δu' = R'ᵀ (δω' − δω'_p − θ' × Δ). Here θ_f is the rotation of the joint frame: the rotation of the parent, plus the
-rotation of the frame in the parent. All other coordinates have δq' = δq + t δu at steady speeds, and the changes of
-their links follow from the changes of the coordinates.
+δq' = R'ᵀ (θ' − θ'_f) and δu' = R'ᵀ (δω' − δω'_p − θ' × Δ). Here θ_f is the rotation of the joint frame: the rotation of
+the parent, plus the rotation of the frame in the parent. All other coordinates have δq' = δq + t δu at steady speeds,
+and the changes of their links follow from the changes of the coordinates.
 
 Euler parameters have unit length at the end of every drift step, so changes in the tangent space are complete.
 """
