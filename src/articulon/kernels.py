@@ -33,7 +33,8 @@ if os.name == "posix":
 warnings.filterwarnings("ignore", category=NumbaExperimentalFeatureWarning)
 
 FASTMATH = {"nsz", "arcp", "contract", "afn", "reassoc"}
-"""Never plain ``True``: NaN and infinity must propagate, because divergence is detected by them."""
+"""Fast-math flags without ``nnan`` and ``ninf``: NaN and infinity must propagate, because divergence is detected by
+them."""
 
 LEAF = {
     "fastmath": FASTMATH,

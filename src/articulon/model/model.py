@@ -86,7 +86,7 @@ class Model(Frozen):
     offset_rotation: np.ndarray
     """Body's frame to its link's frame, Euler parameters, shape (bodies, 4)."""
     head: np.ndarray
-    """For each link, the body whose joint moves it, shape (links,)."""
+    """Bodies whose joints move the links, one for each link, shape (links,)."""
     _tables: KernelTables
     """Tables of links, loop constraints and motions. The attributes ``forest``, ``loops`` and ``motions`` are read-only
     views of them; see :func:`kernel_tables`."""

@@ -28,7 +28,7 @@ FLAT = 0.6
 TALLEST = 6.0
 """Largest height of all panels together [inch]."""
 APART = 0.02
-"""If there are many spheres, fraction of them that may lie outside the picture because they are far from the others."""
+"""Fraction of the spheres, if there are many, that may lie outside the picture because they are far from the others."""
 FAR = 1.3
 """Largest factor by which far spheres may enlarge the picture; if the factor is larger, they are left outside."""
 NEARBY = 3.0

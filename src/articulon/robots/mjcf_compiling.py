@@ -62,8 +62,8 @@ class Compiled(NamedTuple):
     skins: list[str]
     """Names of skins, which are left out."""
     unread: dict[str, str]
-    """For each geom whose mesh is not read, the name of the mesh, by the name of the geom. Spheres without mass replace
-    such geoms."""
+    """Name of the mesh of each geom whose mesh is not read, by the name of the geom. Spheres without mass replace such
+    geoms."""
 
 
 def compiled(path: str, *, meshes: bool) -> Compiled:
