@@ -92,8 +92,8 @@ def local_rotations(positions: np.ndarray, shapes: np.ndarray, pairs: np.ndarray
     """Compute the rotation of each node that best fits the displacements of its neighbours; NaN if they are collinear.
 
     The minimum of Σ |φ_j − φ_i − ψ × (x_j − x_i)|² over the rotation ψ of node i solves I ψ = Σ (x_j − x_i) × (φ_j −
-    φ_i). The sums are over its neighbours j, x are positions, φ are displacements, and the matrix I is the inertia of
-    the neighbours about the node. For rigid motion, the rotation is exact.
+    φ_i). The sums are over its neighbours j, x are positions, φ displacements; the inertia of the neighbours about the
+    node is written I. For rigid motion, the rotation is exact.
 
     Parameters
     ----------

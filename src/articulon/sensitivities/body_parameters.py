@@ -16,8 +16,8 @@ from articulon.model.array_rotations import exponentials, matrices, quaternion_p
 from articulon.model.joints import WELD
 
 FULL, HALF = [0, 1, 2, 1, 3, 4, 2, 4, 5], [0, 1, 2, 4, 5, 8]
-"""Index among the six numbers of a symmetric matrix, for each of its nine entries; and index among the nine entries, for
-each of the six numbers."""
+"""Index among the six numbers of a symmetric matrix, for each of its nine entries; and index among the nine entries,
+for each of the six numbers."""
 FIELDS = ("mass", "com", "inertia", "position", "rotation")
 """Keys of a body's parameters: mass [mass]; centre of mass in the body's frame [length]; inertia about the centre of
 mass, (xx, xy, xz, yy, yz, zz), in the body's frame [mass length²]; origin of the joint frame in the frame of the parent
