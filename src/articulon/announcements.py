@@ -39,17 +39,18 @@ def announcing(say: Callable[[str], None]) -> Iterator[None]:
         _listener = before
 
 
+def tell_the_terminal(text: str) -> None:
+    """Print an announcement on standard error, once per process."""
+    if text not in _TOLD:
+        _TOLD.add(text)
+        print(f"articulon: {text}", file=sys.stderr, flush=True)
+
+
 @contextmanager
 def announcing_to_the_terminal() -> Iterator[None]:
     """Context in which standard error receives each announcement once per process, unless there is another listener."""
-
-    def say(text: str) -> None:
-        if text not in _TOLD:
-            _TOLD.add(text)
-            print(f"articulon: {text}", file=sys.stderr, flush=True)
-
     if _listener is not _quiet:
         yield
         return
-    with announcing(say):
+    with announcing(tell_the_terminal):
         yield

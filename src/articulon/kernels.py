@@ -270,7 +270,7 @@ def prepare_all(wanted: Iterable[tuple[Any, Any]]) -> None:
             seconds = max(1, round(SECONDS * len(fresh) / _cores()))
             # The kernels that follow are not known yet, so a run announces only its first batch.
             what = _counted(len(fresh), "kernel")
-            announce(f"{BATCH} {what}, {often}: about {seconds} s, up to a minute in all")
+            announce(f"{BATCH} {what}, {often}: about {seconds} s, up to three minutes in all")
             _compile_aside(fresh)
         if missing:
             _start_threads()

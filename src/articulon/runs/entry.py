@@ -252,8 +252,9 @@ def run(
         results are bitwise those of a run that had the longer duration from the start.
     progress
         True shows a bar with simulated time, speed and remaining time, in a terminal or a notebook; False shows
-        nothing. By default the bar appears in interactive sessions, for runs longer than a second. An object with the
-        methods ``start``, ``message``, ``update`` and ``finish`` receives the progress instead.
+        nothing. By default the bar appears in interactive sessions, for runs longer than a second; elsewhere standard
+        error is told only that kernels are compiled. An object with the methods ``start``, ``message``, ``update`` and
+        ``finish`` receives the progress instead.
     overrides
         Changes of the case by dotted key, as for :func:`articulon.load_case`.
     report
