@@ -7,7 +7,7 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from articulon.announcements import BATCH, announcing
+from articulon.announcements import BATCH, announcing, tell_the_terminal
 from articulon.kernels import one_blas_thread
 from articulon.model import State
 from articulon.simulation.checks import Check, Frames
@@ -17,7 +17,7 @@ from articulon.simulation.preparation import Prepared
 from articulon.simulation.pull_record import pull_figures, pull_notes
 from articulon.simulation.results import CASE, Run
 from articulon.simulation.run_notes import notes_at, notes_on
-from articulon.simulation.run_request import Progress
+from articulon.simulation.run_request import Progress, Silent
 from articulon.simulation.summary import FILE as SUMMARY
 from articulon.simulation.summary import summary, write_summary
 from articulon.storage.atomic_writing import write_text
@@ -113,6 +113,7 @@ class FolderRun:
 def announcing_once(shown: Progress) -> Iterator[None]:
     """Show announcements. If several batches of kernels are compiled, only the announcement of the first batch is
     shown."""
+    tell = tell_the_terminal if isinstance(shown, Silent) and shown.announces else shown.message
     said: list[str] = []
 
     def once(text: str) -> None:
@@ -120,7 +121,7 @@ def announcing_once(shown: Progress) -> Iterator[None]:
             if said:
                 return
             said.append(text)
-        shown.message(text)
+        tell(text)
 
     with announcing(once):
         yield

@@ -129,7 +129,16 @@ class Progress(Protocol):
 
 
 class Silent:
-    """A progress display that shows nothing."""
+    """A progress display that shows nothing.
+
+    Parameters
+    ----------
+    announces
+        Whether standard error receives announcements, such as that kernels are compiled.
+    """
+
+    def __init__(self, announces: bool = False) -> None:
+        self.announces = announces
 
     def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
         """See :class:`Progress`."""
