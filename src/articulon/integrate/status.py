@@ -14,7 +14,7 @@ from articulon.model import Model, Workspace, kernel_tables
 from articulon.model.joints import UNBOUND
 
 REACHED, PAUSED, DIVERGED, STOPPED, NOT_CONVERGED, NOT_CLOSED, TOO_LONG, LEAPT, CAPACITY_EXCEEDED = range(9)
-"""Status values: the end time is reached; the allowed steps are taken; no step is finite; the condition of
+"""Status values: the end time is reached; the allowed steps are taken; numbers are no longer finite; the condition of
 :class:`Stop` is met; implicit stages do not converge; loops cannot be closed; steps are too long for the forces; a step
 leads through half of a periodic box; a list is too short. A driver returns NOT_CONVERGED to LEAPT as DIVERGED, with the
 reason in ``failure``, and repeats steps with longer lists."""
@@ -26,8 +26,8 @@ class Stop(NamedTuple):
     link: np.ndarray
     """Link that carries the point, −1 for no condition, shape (1,)."""
     point: np.ndarray
-    """The point in the link's frame [length], shape (1, 3); that of a flexible body is displaced further by its first
-    moment over its mass."""
+    """The point in the link's frame [length], shape (1, 3); the point of a flexible body is displaced further by its
+    first moment divided by its mass."""
     moment: np.ndarray
     """First moments of deformed links, link frame [mass length], shape (links, 3); one row for a rigid body."""
     per_mass: np.ndarray
@@ -72,7 +72,7 @@ def advance_stop(model: Model, body: int, direction: np.ndarray, advance: float,
 
 @jit
 def stop_reached(stop, ws):
-    """Whether the placed links fulfil the condition."""
+    """Whether links whose poses are known fulfil the condition."""
     i = stop.link[0]
     if i < 0:
         return False
@@ -109,7 +109,7 @@ def leap(model: Model, u: np.ndarray, step: float) -> tuple[str, int] | None:
 def thrown(model: Model, stop: Stop, u: np.ndarray, step: float) -> str | None:
     """Reason why a finite state that meets the condition after a fixed step is not the result of a valid motion: a
     joint turned by more than half a turn in the last step, or the point covered half of its total displacement in it.
-    None if neither is so.
+    None if neither holds.
 
     Steps that are too long for stiff forces throw bodies about, often beyond the condition before any number overflows.
     """

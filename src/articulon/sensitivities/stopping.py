@@ -1,8 +1,9 @@
-"""Early end of a run: when a body's centre of mass has advanced by a given distance.
+"""Early end of a run, when the centre of mass of a body has advanced by a given distance.
 
-Let φ be the distance by which the body has passed this point. The last step is shortened so that φ = 0 at its end. The
-final state depends on the length of this step: the time T has the derivative −(∂φ/∂p)/φ', and an objective J(T) has
-∂J/∂p − J' (∂φ/∂p)/φ', where primes are derivatives with respect to the length of the last step.
+Let φ be the advance of the body minus the given distance. The last step is shortened so that φ = 0 at its end. The
+final state depends on the length of this step. With respect to a parameter p, the final time T has the derivative
+−(∂φ/∂p)/φ', and an objective J at time T has the derivative ∂J/∂p − J' (∂φ/∂p)/φ'. Primes are derivatives with respect
+to the length of the last step.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,40 +22,41 @@ from articulon.sensitivities.objectives import pulled_centres
 from articulon.sensitivities.stepping import Stepping, take_steps, take_until
 
 PART = 1e-3
-"""Step, as a fraction of a full time step, for fourth-order differences with respect to the length of the last one."""
+"""Step of the fourth-order differences with respect to the length of the last time step, as a fraction of a full
+step."""
 SHORTEST = 1e-14
-"""Shortest last step, and the error of its length, as a fraction of a full one."""
+"""Shortest last step, and the largest error of its length, as a fraction of a full step."""
 
 
 @dataclass(frozen=True)
 class Passage:
-    """Where a run stops."""
+    """The point at which a run stops early, and its last step."""
 
     model: Model
     """Model that is run."""
     body: int
-    """The body that is watched."""
+    """Index of the body whose advance stops the run."""
     direction: np.ndarray
     """Unit vector, world frame, shape (3,)."""
     advance: float
-    """Distance that its centre of mass must advance [length]."""
+    """Distance by which the body's centre of mass must advance [length]."""
     times: tuple[np.ndarray, np.ndarray]
-    """Start times and lengths of the steps, the last one shortened [time]."""
+    """Start times and lengths of the steps, with the last step shortened [time]."""
     step: Callable[[float], np.ndarray]
-    """Function that returns the state (ny,) at the end of a last step of another length [time]."""
+    """Function that returns the state (ny,) at the end of a last step of a given length [time]."""
     whole: float
     """Full length of the last step [time]."""
     programs: Sequence[Program]
     """Programs that ``step`` runs."""
 
     def beyond(self, model: Model, q: np.ndarray) -> float:
-        """Return φ: how far the body of a model is beyond the point where it stops, counted from its initial place
+        """Return φ, the advance of the body from its initial place minus the distance at which the run stops
         [length]."""
         way = centre_of_mass(model, q, self.body)[0] - centre_of_mass(model, model.q0, self.body)[0]
         return float(self.direction @ way) - self.advance
 
     def along(self, q: np.ndarray) -> np.ndarray:
-        """Return the derivative of its advance with respect to the coordinates, in their tangent space (nu,)."""
+        """Return the derivative of the body's advance with respect to the coordinates, in their tangent space (nu,)."""
         arm = centre_of_mass(self.model, q, self.body)[1]
         return pulled_centres(self.model, q, [(self.body, arm, self.direction)])
 
@@ -66,12 +68,12 @@ class Passage:
 
     @property
     def rate_of_stop(self) -> float:
-        """Derivative φ' with respect to the length of the last step."""
+        """Derivative φ' of φ with respect to the length of the last step."""
         return self.rate(lambda y: self.beyond(self.model, y[: self.model.nq]))
 
 
 def passage_of(stepping: Stepping, stop: Stop) -> Passage:
-    """Find where a run stops early; raises CaseError if it does not."""
+    """Find the point at which a run stops early; raises CaseError if the run does not stop early."""
     from scipy.optimize import brentq
 
     model, (begins, lengths) = stepping.model, stepping.times
@@ -102,7 +104,7 @@ def passage_of(stepping: Stepping, stop: Stop) -> Passage:
     def beyond(h: float) -> float:
         return passage.beyond(model, passage.step(h)[: model.nq])
 
-    if beyond(whole) > 0.0:  # if it is zero, or negative by rounding, the step is not shortened
-        least = SHORTEST * whole  # the step before may have ended there by rounding
+    if beyond(whole) > 0.0:  # otherwise the step ends exactly at the stop
+        least = SHORTEST * whole  # the step before may have ended at the stop, to rounding
         times[1][-1] = brentq(beyond, 0.0, whole, xtol=least, rtol=1e-14) if beyond(0.0) < 0.0 else least
     return passage

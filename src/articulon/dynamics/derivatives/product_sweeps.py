@@ -1,14 +1,15 @@
 """The sweeps of a single product of the derivatives of u' with a vector.
 
-The sweeps of long chains wait for memory, so a link keeps only what a later sweep cannot compute again. Columns are
-computed where they are read. What is handed to a parent waits in the parent's slot (``Forest.slot``); a chain has one
-slot, which stays in the cache. Every speed of a joint is eliminated by itself, as in ``damped_articulated.py``, so
-armatures are added to D.
+For long chains, memory access takes most of the time. So these sweeps store only numbers that a later sweep cannot
+compute again at low cost. Columns are computed where they are read. Sums over children are in the slot of the parent
+(``Forest.slot``). A chain has one slot, which stays in the cache. The speeds of a joint are eliminated one by one, as
+in ``damped_articulated.py``, and armatures are added to D.
 
-A product with weights w of u' takes four sweeps over the links: outward, places and velocities; inward, joints are
-eliminated under the forces and under w; outward, accelerations and λ = M⁻¹ w; inward, the formula of ``products.py``.
-A product with changes takes five: λ is replaced by the changes of the links, and the change of the joint forces, found
-inward, is eliminated in the same sweep.
+After poses and velocities, a product wᵀ ∂u' takes three sweeps. The first, inward, eliminates the joints from the
+equations of motion and from M λ = w. The second, outward, finds accelerations and λ. The third, inward, applies the
+formula of ``products.py``. A product ∂u' v takes four sweeps. The second finds the effect of the changes on the links
+in place of λ. The third finds the changes of the joint forces and eliminates the joints from M δu' = δτ. The fourth,
+outward, finds δu'.
 """
 
 from collections.abc import Iterator
@@ -72,14 +73,14 @@ LOADED = 3
 """Index of the first wrench array among the inputs of a state: wrenches on the links, then the loads that
 ``composites.py`` reads."""
 RECORD = 8
-"""Length of what a speed keeps of its elimination: U/D (moment, force), (τ − s·p)/D, and the same of the weights. In
-products from the right there are no weights at that time, and 1/D is kept."""
+"""Length of the record of the elimination of a speed: U/D (moment, force), (τ − s·p)/D, and the same for the weights.
+In products ∂u' v, 1/D takes the place of the last number."""
 
 
 @jit
 def eliminate_speeds(kind, axis, frame, body, tau, weight, diagonal, first, record, A, H, M, n, f, x, y):
-    """Eliminates the speeds of a joint, the last first, from an inertia, a bias force (n, f), and the wrench (x, y) on
-    the link that the weights further out cause. Returns all of them."""
+    """Eliminates the speeds of a joint, the last first. Takes the inertia and the bias force (n, f) of the link, and
+    the wrench (x, y) on it that is due to the weights further out. Returns these quantities without the joint."""
     for k in range(joints.degrees_of_freedom(kind) - 1, -1, -1):
         sw, sv = joints.column(kind, axis, k, frame, body)
         uw, uv = moment_of(A, H, sw, sv), force_of(H, M, sw, sv)
@@ -103,7 +104,7 @@ def eliminate_speeds(kind, axis, frame, body, tau, weight, diagonal, first, reco
 
 @jit
 def gather_wrench(forest, pushed, i):
-    """The wrench that waits in the slot of link i, in ``pushed`` (slots, 6)."""
+    """The wrench on link i from its children, in its slot of ``pushed`` (slots, 6)."""
     if forest.slot[i] < 0:
         return ZERO, ZERO
     return load_motion(pushed, forest.slot[i], 0)
@@ -111,7 +112,7 @@ def gather_wrench(forest, pushed, i):
 
 @jit
 def hand_wrench(forest, ws, pushed, i, n, f):
-    """Adds a wrench on link i to the slot of its parent, about the parent's origin."""
+    """Adds a wrench on link i, about its parent's origin, to the slot of the parent."""
     p = forest.parent[i]
     if p >= 0:
         n = add(n, cross(load(ws.reach, i), f))
@@ -123,9 +124,9 @@ def hand_wrench(forest, ws, pushed, i, n, f):
 
 @pass_of
 def eliminate_all(forest, tau, weight, wrench, ws, diagonal, record, pushed):
-    """Inward: eliminates the joints from the equations of motion under given forces, and from M λ = ``weight`` unless
-    that is None. ``diagonal`` (nu,) is added to the mass matrix; None adds nothing. ``pushed`` (slots, 6) is
-    scratch."""
+    """Inward sweep: eliminates the joints from the equations of motion under the given forces, and from M λ =
+    ``weight`` unless ``weight`` is None. ``diagonal`` (nu,) is added to the mass matrix; None adds nothing. ``pushed``
+    (slots, 6) is scratch."""
     parent, kinds, u_start, axes = forest.parent, forest.kind, forest.u_start, forest.axis
     rotation, quaternion, rotations, bias = forest.rotation, ws.quaternion, ws.rotation, ws.bias
     nothing = ws.gathered[:0]
@@ -148,8 +149,8 @@ def eliminate_all(forest, tau, weight, wrench, ws, diagonal, record, pushed):
 
 @jit
 def accelerate_speeds(kind, axis, frame, body, first, record, solution, found, w, v):
-    """Finds the rates of a joint's speeds from column ``solution`` of their records, and adds what they cause to the
-    motion (w, v) of the link that carries the joint."""
+    """Finds the rates of a joint's speeds from column ``solution`` of their records. Takes the motion (w, v) of the
+    link that carries the joint, and returns the motion of the joint's own link."""
     for k in range(joints.degrees_of_freedom(kind)):
         sw, sv = joints.column(kind, axis, k, frame, body)
         s = record[first + k, solution] - power(*load_motion(record, first + k, 0), w, v)
@@ -160,8 +161,8 @@ def accelerate_speeds(kind, axis, frame, body, first, record, solution, found, w
 
 @pass_of
 def accelerate_both(forest, gravity, ws, record, udot, motion, line):
-    """Outward: accelerations u', and the joint speeds λ = M⁻¹ w (nu,) with the motion of the links at these speeds
-    (links, 6)."""
+    """Outward sweep: finds the accelerations u', the joint speeds λ = M⁻¹ w (nu,), and the motion of the links at these
+    speeds (links, 6)."""
     parent, kinds, u_start, axes = forest.parent, forest.kind, forest.u_start, forest.axis
     rotation, quaternion, rotations, fall = forest.rotation, ws.quaternion, ws.rotation, load_at(gravity, 0)
     for i in range(parent.size):
@@ -194,8 +195,8 @@ def carried_at(forest, fall, ws, i):
 
 @jit
 def gather_loads(forest, loads, given, i):
-    """Writes the given wrenches on all that link i carries to the last row of ``loads``. Without given wrenches there
-    are no rows."""
+    """Writes the given wrenches on link i and on all links that it carries to the last row of ``loads``. Without given
+    wrenches there are no rows."""
     for k in range(given.shape[1] if given.shape[0] > 0 else 0):
         loads[loads.shape[0] - 1, k] = given[i, k]
         if forest.slot[i] >= 0:
@@ -204,7 +205,7 @@ def gather_loads(forest, loads, given, i):
 
 @jit
 def hand_loads(forest, ws, loads, i):
-    """Adds the last row, which is that of link i, to the slot of its parent."""
+    """Adds the last row, the loads of link i, to the slot of its parent."""
     if loads.shape[0] == 0:
         return
     own, s = loads.shape[0] - 1, forest.slot[forest.parent[i]]
@@ -221,8 +222,8 @@ def hand_loads(forest, ws, loads, i):
 def multiply_transposed(
     forest, wrench, gravity, u, udot, line, ws, motion, columns, composites, loads, given, rows, dq, du
 ):
-    """Inward: the products wᵀ ∂u'/∂q = −λᵀ ∂τ/∂q and −λᵀ ∂τ/∂u (nu,), for λ in ``line`` and the ``motion`` of the
-    links at these speeds.
+    """Inward sweep: finds the products wᵀ ∂u'/∂q = −λᵀ ∂τ/∂q and wᵀ ∂u'/∂u = −λᵀ ∂τ/∂u (nu,), with λ in ``line`` and
+    the motion of the links at these speeds in ``motion``.
 
     ``columns`` (6, 24), ``composites`` (slots + 1, 28), ``loads`` (slots + 1, 15) and ``rows`` (slots, 12) are scratch;
     ``given`` are the wrenches on the links' bodies."""
@@ -247,9 +248,9 @@ def multiply_transposed(
 
 @pass_of
 def accelerate_and_change(forest, gravity, u, ws, record, udot, shift, speed, columns, owns, changes):
-    """Outward: accelerations u', and the effect of displacements and speeds of the joints on the links that they carry:
-    of each joint alone, ``owns`` (links, 12), and of all that carry a link, ``changes`` (links, 12). ``columns`` (6,
-    24) is scratch."""
+    """Outward sweep: finds the accelerations u', and the effect of the changes of coordinates and speeds on the links:
+    of the link's own joint in ``owns`` (links, 12), and of all joints that carry it in ``changes`` (links, 12).
+    ``columns`` (6, 24) is scratch."""
     parent, kinds, u_start, axes = forest.parent, forest.kind, forest.u_start, forest.axis
     rotation, quaternion, rotations, fall = forest.rotation, ws.quaternion, ws.rotation, load_at(gravity, 0)
     for i in range(parent.size):
@@ -268,8 +269,8 @@ def accelerate_and_change(forest, gravity, u, ws, record, udot, shift, speed, co
 def multiply_and_eliminate(
     forest, wrench, shift, force, ws, record, columns, owns, changes, composites, loads, given, inner, pushed, line
 ):
-    """Inward: changes of the joint forces, ``force`` − (∂τ/∂q δq + ∂τ/∂u δu), and the elimination of the joints with
-    these."""
+    """Inward sweep: finds the changes of the joint forces, δτ = ``force`` − (∂τ/∂q δq + ∂τ/∂u δu), and eliminates the
+    joints from M δu' = δτ."""
     parent, kinds, u_start, slot, own = forest.parent, forest.kind, forest.u_start, forest.slot, composites.shape[0] - 1
     for i in range(parent.size - 1, -1, -1):
         p, kind, j, (aw, av) = parent[i], kinds[i], u_start[i], load_motion(ws.acceleration, i, 0)
@@ -295,7 +296,7 @@ def multiply_and_eliminate(
 
 @pass_of
 def accelerate_changed(forest, ws, record, motion, line):
-    """Outward: the changes of u' (nu,); ``motion`` (links, 6) is scratch."""
+    """Outward sweep: finds the changes δu' (nu,). ``motion`` (links, 6) is scratch."""
     parent, kinds, u_start, axes = forest.parent, forest.kind, forest.u_start, forest.axis
     rotation, quaternion, rotations = forest.rotation, ws.quaternion, ws.rotation
     for i in range(parent.size):

@@ -1,7 +1,7 @@
 """Products of the derivatives of the joint forces with vectors, in O(n) and without a matrix.
 
-With λ a set of joint speeds and V the motion of the links at these speeds, λᵀτ is a virtual power. Its derivative by
-joint j's column t is, with the composites and wrenches of ``force_jacobians.py``,
+With λ a set of joint speeds and V the motion of the links at these speeds, λᵀτ is a virtual power. Its derivative with
+respect to a displacement along joint j's column t is, with the composites and wrenches of ``force_jacobians.py``,
 
     λᵀ ∂τ/∂q_t = R·t'' + r·t' + g·t + V_p·(I t'' + 2 B t' + t × F),   R = Σ I S λ,  r = Σ (2 B)ᵀ S λ,
 
@@ -36,12 +36,12 @@ from articulon.dynamics.derivatives.motion_columns import (
 from articulon.kernels import jit
 
 WIDTH = 12
-"""Length of what a link hands to its parent: R (moment, force), r, g."""
+"""Length of the vectors that a link passes on to its parent: R (moment, force), r, g."""
 
 
 @jit
 def columns_times(kind, columns, c, speeds, j):
-    """The sum of a joint's columns, from row ``c`` on, each times its speed, from ``j`` on."""
+    """The sum of a joint's columns, each times its speed. The columns begin in row ``c``, the speeds at index ``j``."""
     w, v = ZERO, ZERO
     for k in range(joints.degrees_of_freedom(kind)):
         sw, sv = load_motion(columns, c + k, SHIFT)
@@ -103,9 +103,9 @@ def store_sums(rows, i, sums):
 
 @jit
 def gathered_sums(kind, columns, c, weight, j, composites, loads, at, carried, rows, s):
-    """The sums R, r and g over a joint and the joints that it carries. The joint's columns begin in row ``c``, its
-    weights at ``j``, and what it carries is in row ``at`` of ``composites`` and ``loads``. If it carries joints
-    (``carried``), the sums over these are in row ``s`` of ``rows``."""
+    """The sums R, r and g over a joint and all joints that it carries. The columns of the joint begin in row ``c``, its
+    weights at index ``j``; ``at`` is its row of ``composites`` and ``loads``. If it carries joints (``carried``), the
+    sums over these are in row ``s`` of ``rows``."""
     w, v = columns_times(kind, columns, c, weight, j)
     n, f = inertia_times(composites, at, w, v)
     r, g = coupling_transposed(composites, at, w, v), loads_transposed(loads, at, w, v)
@@ -116,8 +116,8 @@ def gathered_sums(kind, columns, c, weight, j, composites, loads, at, carried, r
 
 @jit
 def hand_sums(forest, ws, sums, rows, i, s):
-    """Adds the sums of link i, about its parent's origin, to those of its parent, which are in row ``s`` of ``rows``;
-    the first child begins them."""
+    """Adds the sums of link i, about its parent's origin, to the sums of the parent in row ``s`` of ``rows``. The first
+    child overwrites this row."""
     n, f, r, g = sums
     moved = add(n, cross(load(ws.reach, i), f)), f, r, g
     if not forest.first[i]:
@@ -127,8 +127,8 @@ def hand_sums(forest, ws, sums, rows, i, s):
 
 @jit
 def stays(kind, columns, c, weight, j):
-    """The sum of those columns of a joint, from row ``c`` on, that are fixed in the joint frame, each times its weight,
-    from ``j`` on."""
+    """The sum of those columns of a joint that are fixed in the joint frame, each times its weight. The columns begin
+    in row ``c``, the weights at index ``j``."""
     w, v = ZERO, ZERO
     for k in range(joints.degrees_of_freedom(kind)):
         if not joints.fixed_in_body(kind, k):
@@ -139,8 +139,9 @@ def stays(kind, columns, c, weight, j):
 
 @jit
 def multiply_columns(kind, columns, c, weight, j, composites, loads, at, sums, pw, pv, dq, du):
-    """Writes the products for the columns of one joint, which begin in row ``c``; its speeds begin at ``j``, what it
-    carries is in row ``at`` of ``composites`` and ``loads``, and p is the motion of the link that carries it."""
+    """Writes the products for one joint, from its ``sums`` R, r and g, and from the motion p of the link that carries
+    it. The columns of the joint begin in row ``c``, its speeds at index ``j``; ``at`` is its row of ``composites`` and
+    ``loads``."""
     lw, lv = stays(kind, columns, c, weight, j)
     moment, force = load_from(composites, at, MOMENT), load_from(composites, at, FORCE)
     # The factors of the columns are the same for all columns of the joint: V_p·(I t'') is t''·(I V_p), and so on.
@@ -163,8 +164,8 @@ def multiply_columns(kind, columns, c, weight, j, composites, loads, at, sums, p
 @jit
 def transposed_products(forest, wrench, ws, columns, acceleration, composites, loads, weight, motion, rows, dq, du):
     """The products weightᵀ ∂τ/∂q and weightᵀ ∂τ/∂u (nu,), for links whose columns have been computed. ``motion``
-    (links, 6), ``composites`` and ``rows`` (links, 12) are scratch, and ``loads`` start as the wrenches on the links'
-    bodies."""
+    (links, 6), ``composites`` and ``rows`` (links, 12) are scratch, and ``loads`` contain the wrenches on the links'
+    bodies at the start."""
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
     move_by(forest, ws, columns, weight, motion)
     for i in range(parent.size - 1, -1, -1):
@@ -183,9 +184,9 @@ def transposed_products(forest, wrench, ws, columns, acceleration, composites, l
 
 @jit
 def own_changes(kind, columns, c, shift, speed, j):
-    """Effect of the displacements and speeds of one joint on all that it carries, about its link's origin: Σ (s'' δq +
-    (s' + s˙) δu), then the angular parts of Σ (s' δq + s δu) and of Σ s δq. The joint's columns begin in row ``c``, its
-    speeds at ``j``."""
+    """Effect of the displacements δq and speeds δu of one joint on all links that it carries, about the origin of its
+    own: Σ (s'' δq + (s' + s˙) δu), then the angular parts of Σ (s' δq + s δu) and of Σ s δq. The columns of the joint
+    begin in row ``c``, its speeds at index ``j``."""
     aw, av, x, y = ZERO, ZERO, ZERO, ZERO
     for k in range(joints.degrees_of_freedom(kind)):
         sw = load_from(columns, c + k, SHIFT)
@@ -200,8 +201,8 @@ def own_changes(kind, columns, c, shift, speed, j):
 
 @jit
 def carry_changes(forest, ws, own, changes, i):
-    """Writes the effect of all joints that carry link i to its row of ``changes`` (links, 12), from that of its own
-    joint and its parent's row, which must have been written before."""
+    """Writes the effect of all joints that carry link i, also its own, to its row of ``changes`` (links, 12). ``own``
+    is the effect of its own joint. The row of its parent must have been written before."""
     p = forest.parent[i]
     if p >= 0:
         aw, av, x, y = load_sums(changes, p)
@@ -211,12 +212,12 @@ def carry_changes(forest, ws, own, changes, i):
 
 @jit
 def subtract_change(kind, columns, c, shift, j, composites, loads, at, change, own, inner_n, inner_f, dtau):
-    """Subtracts the change of one joint's forces from ``dtau``. The joint's columns begin in row ``c``, its speeds at
-    ``j``; what it carries is in row ``at`` of ``composites`` and ``loads``; ``own`` is the effect of the joint on that,
-    and ``change`` the effect of the joint and of all that carry it. Takes the change of the wrench on its link that the
-    joints further out cause, and returns it with that of this joint."""
+    """Subtracts the change of the forces of one joint from ``dtau``. The columns of the joint begin in row ``c``, its
+    speeds at index ``j``; ``at`` is its row of ``composites`` and ``loads``. ``own`` is the effect of this joint on the
+    links that it carries, ``change`` the effect of all joints that carry them. (``inner_n``, ``inner_f``) is the change
+    of the wrench on the link that is due to the joints further out. Returns its sum with the part of this joint."""
     moment, strength = load_from(composites, at, MOMENT), load_from(composites, at, FORCE)
-    # Without the part s × F of a wrench that only moves along.
+    # It leaves out s × F, the change because the wrench moves with the bodies.
     n, f = needed_wrench(composites, loads, at, change)
     n, f = add(n, inner_n), add(f, inner_f)
     lw, lv = columns_times(kind, columns, c, shift, j)
@@ -226,7 +227,7 @@ def subtract_change(kind, columns, c, shift, j, composites, loads, at, change, o
         if not joints.fixed_in_body(kind, k):
             aw, av = motion_cross(lw, lv, sw, sv)
             dtau[j + k] += power(moment, strength, aw, av)
-    # Now with s × F: it changes the forces of the joints that carry this one.
+    # Now due to this joint alone, and with s × F. It acts on the joints that carry this one.
     n, f = needed_wrench(composites, loads, at, own)
     n, f = add(n, add(cross(lw, moment), cross(lv, strength))), add(f, cross(lw, strength))
     return add(inner_n, n), add(inner_f, f)
@@ -234,7 +235,7 @@ def subtract_change(kind, columns, c, shift, j, composites, loads, at, change, o
 
 @jit
 def needed_wrench(composites, loads, at, change):
-    """Change of the wrench that all that a joint carries needs, for an effect of :func:`own_changes`."""
+    """Change of the wrench that the links carried by a joint need, for an effect as in :func:`own_changes`."""
     n, f = inertia_times(composites, at, change[0], change[1])
     a, b = coupling_times(composites, at, change[2])
     c, d = loads_times(loads, at, change[3])
@@ -245,9 +246,8 @@ def needed_wrench(composites, loads, at, change):
 def products(forest, wrench, ws, columns, acceleration, composites, loads, shift, speed, changes, force, dtau):
     """Subtracts ∂τ/∂q δq + ∂τ/∂u δu from ``dtau`` (nu,), for the changes ``shift`` and ``speed``.
 
-    ``changes`` (links, 12), ``composites`` and ``force`` (links, 6) are scratch, and ``loads`` start as the wrenches on
-    the links' bodies.
-    """
+    ``changes`` (links, 12), ``composites`` and ``force`` (links, 6) are scratch, and ``loads`` contain the wrenches on
+    the links' bodies at the start."""
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
     for i in range(parent.size):
         own = own_changes(kinds[i], columns, u_start[i], shift, speed, u_start[i])
