@@ -1,7 +1,7 @@
 """The energy of two ions in an implicit solvent approaches Born's energy and screened Coulomb attraction.
 
-The figure shows the generalised Born energy of two opposite charges as a function of their distance. Far apart, water
-weakens Coulomb's law by its permittivity.
+The figure shows the generalised Born energy of two opposite charges as a function of their distance. If the charges are
+far apart, water weakens their Coulomb attraction by the factor of its relative permittivity.
 """
 
 from pathlib import Path
