@@ -159,7 +159,8 @@ def scaling_of(
         The model of the run.
     threshold
         Threshold that an earlier part of the run has found. If it is None, it is searched for when the policy needs it.
-        start Coordinates (nq,) and speeds (nu,) at the start of the search; by default the initial state of the model.
+    start
+        Coordinates (nq,) and speeds (nu,) at the start of the search; by default the initial state of the model.
 
     Raises
     ------
@@ -191,8 +192,8 @@ def prepare(
         The case.
     threshold
         Threshold that an earlier part of the run has found. If it is None, it is searched for when the policy needs it.
-        windows Time windows of an earlier part of the run, with which its steps and noise continue; None makes new
-        windows.
+    windows
+        Time windows of an earlier part of the run, with which its steps and noise continue; None makes new windows.
     model
         The model of the case, if it is already built.
 
