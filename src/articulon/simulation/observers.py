@@ -8,7 +8,6 @@ import numpy as np
 from articulon.adaptive import AdaptiveDriver
 from articulon.dynamics import body_poses
 from articulon.dynamics.armatures import armature_energy
-from articulon.dynamics.centres_of_mass import centre_of_mass
 from articulon.errors import ArticulonError
 from articulon.fidelity.residual_observer import ResidualObserver
 from articulon.forces.evaluation import Evaluator
@@ -16,6 +15,7 @@ from articulon.forces.impacts.free_spheres import only_hard_spheres
 from articulon.forces.impacts.joint_limits import has_impacts
 from articulon.forces.model_tables import channels_of, working_channels
 from articulon.forces.sites.site_positions import only_particles
+from articulon.integrate.stop_conditions import StopCondition
 from articulon.kernels import kernel
 from articulon.model import CHANNELS, Model, State
 from articulon.model.box import volume_of
@@ -168,7 +168,7 @@ class Observer:
     fixed_step
         Length of a fixed step [time], or None where the state holds the step.
     stop
-        Body and unit direction whose ``advance`` is observed, or None.
+        Condition that ends the run early, whose advance or distance is observed, or None.
     varies
         Whether the scaling factors change along the run.
     books_unscaled_work
@@ -185,7 +185,7 @@ class Observer:
         self,
         evaluator: Evaluator,
         fixed_step: float | None = None,
-        stop: tuple[int, np.ndarray] | None = None,
+        stop: StopCondition | None = None,
         varies: bool = False,
         books_unscaled_work: bool = False,
         scaled: bool = False,
@@ -214,7 +214,6 @@ class Observer:
         self.residual = ResidualObserver(evaluator, self.channels, self.slowest_range[0], scaled)
         self._looked, self._energies = np.empty(12), np.empty(8)
         self.start_energy = 0.0
-        self.start_place = np.zeros(3) if stop is None else self._centre(model.q0, body_poses(model, model.q0))
 
     @property
     def dimensions(self) -> dict[str, str]:
@@ -245,7 +244,7 @@ class Observer:
         if self.model.loops.kind.size:
             names["loop_drift"] = names["loop_drift_rate"] = "dimensionless"
         if self.stop is not None:
-            names["advance"] = "length"
+            names[self.stop.observable] = "length"
         if self.adaptive is not None:
             names["active_freedoms"] = names["transitions"] = "dimensionless"
             names["reservoir_energy"] = names["reservoir_potential"] = "energy"
@@ -317,7 +316,8 @@ class Observer:
         if model.loops.kind.size:
             observables["loop_drift"], observables["loop_drift_rate"] = (float(value) for value in state.rule.drift)
         if self.stop is not None:
-            observables["advance"] = self._advance(state.q, poses)
+            beyond = self.stop.beyond(model, state.q, poses)
+            observables[self.stop.observable] = self.stop.observed(beyond)
         if self.spheres is not None:
             observables.update(self.spheres.observables(state))
         if self.contacts is not None:
@@ -344,30 +344,15 @@ class Observer:
             "reservoir_potential": float(state.resolution.reservoir[1]),
         }
 
-    def passage(self, state: State, advance: float) -> float:
-        """Time at which the watched body passed ``advance`` [length], extrapolated at its present speed from a state at
-        most a step later [time]."""
+    def passage(self, state: State) -> float:
+        """Time at which the stop condition was fulfilled, extrapolated at the present speed from a state at most a step
+        later [time]."""
+        assert self.stop is not None
         rates = evaluate(self.evaluator, state)[: self.model.nq]
-        # The coordinates' rates are exact. The displacement of the centre of mass is differenced over a distance that
-        # is small compared with bodies and large compared with rounding.
-        beyond = self._advance(state.q) - advance
+        # The coordinates' rates are exact. The condition is differenced over a distance that is small compared with
+        # bodies and large compared with rounding.
+        beyond = self.stop.beyond(self.model, state.q)
         small = 1e-6 / max(float(np.abs(rates).max(initial=0.0)), 1e-300)
-        ahead, behind = (self._advance(state.q + s * rates) for s in (small, -small))
+        ahead, behind = (self.stop.beyond(self.model, state.q + s * rates) for s in (small, -small))
         speed = (ahead - behind) / (2.0 * small)
         return float(state.time[0] - beyond / speed) if speed > 0.0 else float(state.time[0])
-
-    def _advance(self, q: np.ndarray, poses: tuple[np.ndarray, np.ndarray] | None = None) -> float:
-        assert self.stop is not None
-        here = self._centre(q, body_poses(self.model, q) if poses is None else poses)
-        return float(self.stop[1] @ (here - self.start_place))
-
-    def _centre(self, q: np.ndarray, poses: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        """The watched body's centre of mass, deformed by its modes, world frame [length]."""
-        assert self.stop is not None
-        body = self.stop[0]
-        if body in self.model.modes:
-            return centre_of_mass(self.model, q, body)[0]
-        position, (w, *vector) = poses[0][body], poses[1][body]
-        c = self.model.centres[body]
-        turn = 2.0 * np.cross(vector, c)
-        return position + c + w * turn + np.cross(vector, turn)

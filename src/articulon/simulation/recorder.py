@@ -66,6 +66,6 @@ class Recorder:
 
     def stopped(self) -> None:
         """Record that the stop condition is met, and when, and take a last frame."""
-        self.stop_time = self.prepared.observer.passage(self.state, float(self.prepared.case.run.stop.advance))
+        self.stop_time = self.prepared.observer.passage(self.state)
         if self.state.counters[STEPS] > self.last_step:
             self.frame()
