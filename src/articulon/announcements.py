@@ -1,4 +1,4 @@
-"""Announcements to the user besides results: that kernels are compiled, and about how long this takes."""
+"""Messages to the user that are not results: that kernels are being compiled, and about how long this takes."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ def _quiet(text: str) -> None:
 
 _listener: Callable[[str], None] = _quiet
 BATCH = "compiling"
-"""First word of the message that a batch of kernels is compiled."""
+"""First word of the message that announces the compilation of a batch of kernels."""
 _TOLD: set[str] = set()
 """Texts that this process has printed to the terminal."""
 

@@ -1,5 +1,5 @@
-"""A coarse model that is ready to run. Its tables are made from those of the fine model, and it uses the same compiled
-functions."""
+"""A coarse model that is ready to run. Its tables are made from those of the fine model, and both use the same compiled
+functions. The lockable joints and modes are called *parts* (``lockable.py``)."""
 
 import copy
 from typing import Any
@@ -30,7 +30,7 @@ class Coarse:
     evaluator, driver
         Evaluator and driver of the fine model.
     state
-        State of the fine model, at the coordinates at which the parts are locked.
+        State of the fine model. Its coordinates are those at which the parts are locked.
     locked
         Joints and modes that are locked, shape (parts,).
     made
@@ -108,7 +108,8 @@ def _sites(fine: Evaluator, model: Model, merging: Merging) -> Any:
 
 
 def _between(table: SiteTable, link: np.ndarray) -> SiteTable:
-    """Return a term of listed sites without the entries whose sites are all in one merged body."""
+    """Return the table of a force between listed sites, without the entries whose sites all belong to one merged
+    body."""
     members = table.members
     if not members.shape[0] or members.shape[0] != table.rows.shape[0] or table.constants.size:
         return table
@@ -118,7 +119,7 @@ def _between(table: SiteTable, link: np.ndarray) -> SiteTable:
 
 
 def _stop(stop: Stop, merging: Merging, fine: Model, q: np.ndarray, coarse: Evaluator) -> Stop:
-    """The condition that ends a run for the coarse model, from that for the fine one at q."""
+    """Return the stop condition of the coarse model, converted from that of the fine model at the coordinates q."""
     if stop.link[0] < 0:
         return stop
     link, tables = np.where(stop.link >= 0, merging.link[stop.link], -1), coarse.model.forest.flexible

@@ -76,7 +76,8 @@ class Dynamics(Section):
     rotations: Literal["speeds", "euler-parameters"] = "speeds"
     """Variables integrated for rotations: angular velocities, or the second derivatives of Euler parameters."""
     coordinates: Literal["relative", "cartesian"] = "relative"
-    """Coordinates: those of the joints, or every body free with its joints as loop constraints."""
+    """Coordinates: those of the joints (``relative``), or those of free bodies, with joints as loop constraints
+    (``cartesian``)."""
 
     @model_validator(mode="after")
     def _together(self) -> Self:
@@ -92,7 +93,7 @@ class Stop(Section):
     body: BodyName
     """Body that is watched."""
     direction: Annotated[tuple[Quantity, Quantity, Quantity] | None, Dimension("dimensionless")] = None
-    """Direction of the motion, world frame; any length but zero."""
+    """Direction of the motion, world frame; a vector of any length except zero."""
     advance: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
     """Distance that the centre of mass of the body must advance along the direction from its start [length]."""
     to: BodyName | None = None
@@ -175,17 +176,19 @@ class RunSettings(Section):
     frame_interval: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
     """Time between frames, instead of their number [time]."""
     checkpoint_interval: Annotated[Number, Field(gt=0)] = 30.0
-    """Wall-clock time between checkpoints [s]. The trajectory is written with each checkpoint; the interval becomes
-    longer if this takes more than a fiftieth of it."""
+    """Wall-clock time between checkpoints [s]. The trajectory is written with each checkpoint. If writing takes more
+    than a fiftieth of the interval, the interval becomes longer."""
     threads: Annotated[Whole, Field(ge=1)] | None = None
     """Number of threads, by default all; the results are bitwise the same for any number."""
     device: str = "cpu"
-    """Device that takes the steps: ``cpu``; ``cuda``, the first GPU, or ``cuda:1``, another one, for free particles
+    """Device that takes the steps: ``cpu``; ``cuda`` (the first GPU) or ``cuda:1`` (another GPU), for free particles
     under Lennard-Jones forces; ``warp-cpu``, which runs the GPU kernels on one CPU core."""
     engine: Literal["articulon", "lammps"] = "articulon"
-    """Engine for the forces between sites: our own, or ``lammps``, under ``mpiexec`` on several processors."""
+    """Engine for the forces between sites: ``articulon`` itself, or ``lammps``, on several processors with
+    ``mpiexec``."""
     precision: Literal["double", "mixed"] = "double"
-    """Precision of pair computations on a GPU: double, or single with everything else in double."""
+    """Precision on a GPU: ``double``, or ``mixed``, which is single for pair computations and double for everything
+    else."""
     minimise: Flag = False
     """Whether the energy is minimised before the run, starting from the initial coordinates, to remove overlaps of
     particles."""
@@ -193,14 +196,14 @@ class RunSettings(Section):
     """Initial speeds: those of the model, or thermal speeds at the temperature of the thermostat or the Brownian
     forces, or at ``temperature``."""
     temperature: Annotated[Quantity | None, Dimension("temperature", minimum=0, exclusive=True)] = None
-    """Temperature of thermal initial speeds [temperature]; needed if nothing controls the temperature, or to start at a
-    different one."""
+    """Temperature of thermal initial speeds [temperature]. It is needed if nothing controls the temperature, or if the
+    run starts at a different temperature."""
     stop: Stop | None = None
     """Condition that ends the run before its full duration: ``body``, with ``direction`` and ``advance`` or with ``to``
     and ``distance``, and ``label``."""
     atoms: str | None = None
     """Atoms to store in the trajectory, as an MDAnalysis selection: ``"protein"``, ``"name CA"``; ``"none"`` stores
-    bodies instead. By default all, if the model has atoms."""
+    bodies instead. By default all atoms, if the model has any."""
     atoms_every: Annotated[Whole, Field(ge=1)] = 1
     """Store atoms in every n-th frame."""
     gsd: Flag | None = None
@@ -283,14 +286,14 @@ class Fidelity(Section):
 
     tolerance: Annotated[Quantity | None, Dimension("dimensionless", minimum=0, exclusive=True)] = None
     """Relative error up to which a run is trusted, such as ``"2 %"``. Up to five times this error a run is suspect, and
-    above it violated. By default the tolerance is that of the scaling policy if it has one, otherwise 0.02."""
+    above that it is violated. By default the tolerance is that of the scaling policy if it has one, otherwise 0.02."""
     error: Literal["time", "position"] = "time"
     """Kind of error to which the tolerance applies. ``time``: error of the times at which positions are reached,
     relative to the duration of the run. ``position``: error of the positions at each time, relative to the range of
     each motion. Both are reported."""
     budget: Annotated[Number, Field(ge=0)] = 0.05
-    """Allowed cost of the unscaled reference runs after the end of the run, as a fraction of its force evaluations. A
-    few thousand evaluations are always allowed for small models. With 0 there are no reference runs."""
+    """Allowed cost of the unscaled reference runs after the end of the run, as a fraction of the force evaluations of
+    the run. A few thousand evaluations are always allowed for small models. With 0 there are no reference runs."""
 
 
 class Comparison(Section):
@@ -355,7 +358,7 @@ class CaseFile(Section):
     optimise: Optimise | None = None
     """Parameters to optimise and their targets."""
     versions: dict[str, Any] = {}
-    """Versions of the software that wrote the file; not read."""
+    """Versions of the software that wrote the file. This section is not read."""
 
     @model_validator(mode="before")
     @classmethod

@@ -8,8 +8,8 @@ from articulon.model.array_rotations import matrices
 
 
 def modal_arms(model: Model, q: np.ndarray, body: int) -> tuple[slice, slice, np.ndarray]:
-    """Return the modal coordinates and speeds of a body, and the displacement of its centre of mass at unit modal
-    coordinates, (modes, 3), world frame; a rigid body has no modes."""
+    """Return the modal coordinates and speeds of a body, and the displacement of its centre of mass per unit of each
+    modal coordinate, shape (modes, 3), world frame. A rigid body has no modes."""
     shapes = model.modes.get(body)
     if shapes is None:
         return slice(0, 0), slice(0, 0), np.zeros((0, 3))

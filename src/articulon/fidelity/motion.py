@@ -1,10 +1,10 @@
 """Error of each motion of a run compared with a true path.
 
 The error in time of a group is the distance E of :mod:`articulon.fidelity.paths`. It is averaged over a twentieth of
-the run, so that brief deviations count less, and the largest average counts, or the delay at the end if that is larger.
-The error in position is the largest distance between the paths at the same time, relative to the range. With noise, the
-two paths are averaged over a twentieth of the run, and both errors are means over the run, because errors at single
-times are random.
+the run, so that brief deviations count less. The error of the run is the largest average, or the delay at the end if
+that is larger. The error in position is the largest distance between the paths at the same time, relative to the range.
+With noise, the two paths are averaged over a twentieth of the run, and both errors are means over the run, because
+errors at single times are random.
 """
 
 from typing import NamedTuple

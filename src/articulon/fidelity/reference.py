@@ -1,10 +1,10 @@
 """The true path of a run without noise: an unscaled path of the same model from the same start, computed cheaply.
 
-``without_inertia`` is meant for bodies whose inertia matters little between two frames, which is also the condition for
-scaling. Drag then balances all other forces, and a stabilised explicit rule integrates the slow motion. Its speeds may
-include inertia to first order. ``complete`` integrates the complete equations of motion by an implicit rule (Hairer and
-Wanner's Radau IIA of order 5, from SciPy), with a Jacobian by finite differences. It is meant for small models, and for
-models without damping.
+``without_inertia`` is meant for bodies whose inertia has little effect between two frames, which is also the condition
+for scaling. Drag then balances all other forces, and a stabilised explicit rule integrates the slow motion. Its speeds
+may include inertia to first order. ``complete`` integrates the complete equations of motion by an implicit rule (Hairer
+and Wanner's Radau IIA of order 5, from SciPy), with a Jacobian by finite differences. It is meant for small models, and
+for models without damping.
 """
 
 from typing import NamedTuple
@@ -34,7 +34,8 @@ compared with this part."""
 
 
 LEFT = 200
-"""Number of evaluations that this continuation may always use; it may also use half of those of the path so far."""
+"""Number of evaluations that this continuation may always use; it may also use half of the evaluations of the path so
+far."""
 
 
 class TooExpensiveError(Exception):

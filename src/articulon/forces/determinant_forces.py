@@ -16,7 +16,8 @@ from articulon.passes import Bound
 
 
 def determinant_adjoint(at: AdjointAt, factor: float, energy: np.ndarray, by_energy: np.ndarray) -> Iterator[Bound]:
-    """Yield passes that add the derivatives of the virtual power by the state, by E (1,), and by numbers of links."""
+    """Yield passes that add the derivatives of the virtual power with respect to the state, to E (1,), and to
+    parameters of links."""
     links = _displaced(at)
     yield determinant_force_adjoint.bind(at.forest, at.q, at.weight, factor, energy, links, at.by_coordinate, by_energy)
     if at.by_links is not None:
@@ -24,8 +25,8 @@ def determinant_adjoint(at: AdjointAt, factor: float, energy: np.ndarray, by_ene
 
 
 def determinant_tangent(at: TangentAt, factor: float, energy: np.ndarray, change: np.ndarray) -> Iterator[Bound]:
-    """Yield passes that add the change of the force with the state, with E by ``change`` (1,), and with numbers of
-    links."""
+    """Yield passes that add the change of the force with the state, with E, which changes by ``change`` (1,), and with
+    parameters of links."""
     by = at.shift, tuple(at.links), factor, energy, change
     yield determinant_force_tangent.bind(at.forest, at.q, *by, _displaced(at), at.joint)
 

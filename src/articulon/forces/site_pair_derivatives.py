@@ -1,8 +1,9 @@
 """Adjoint and tangent of the site forces of ``site-pairs``, as sums over pairs.
 
-With V the virtual velocities of the sites, forces g d have the virtual power P = Σ g d·(V − V') over pairs. The
-derivative of P by the position of the first site is K (V − V'), and by that of the second the opposite. Each moving
-site sums over its own partners, as for the forces.
+With V and V' the virtual velocities of the two sites of a pair, forces g d have the virtual power P = Σ g d·(V − V')
+over pairs. The derivative of P with respect to the position of the first site is K (V − V'), with K = ∂(g d)/∂d
+(``site_pair_law.py``); with respect to that of the second it is the opposite. Each moving site sums over its own
+partners, as for the forces.
 """
 
 from articulon.algebra.vectors import (
@@ -36,8 +37,8 @@ def store_column(array, s, a):
 
 @pass_of
 def pair_adjoint(pairs, gradient, ws, motion, velocity, by_place):
-    """Add the derivatives of Σ F·V by displacements of links (links, 6) and by the table; ``velocity`` (3, sites) is
-    scratch for V, zero for fixed sites."""
+    """Add the derivatives of Σ F·V with respect to displacements of links (links, 6) and to the numbers of the table;
+    ``velocity`` (3, sites) is scratch for V, zero for fixed sites."""
     links, place, moving = pairs.link, pairs.place, pairs.link.size
     for s in range(moving):
         i = links[s]

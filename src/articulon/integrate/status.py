@@ -13,7 +13,7 @@ from articulon.model import Model, kernel_tables
 from articulon.model.joints import UNBOUND
 
 REACHED, PAUSED, DIVERGED, STOPPED, NOT_CONVERGED, NOT_CLOSED, TOO_LONG, LEAPT, CAPACITY_EXCEEDED = range(9)
-"""Status values: the end time is reached; the allowed steps are taken; no step is finite; the condition of
+"""Status values: the end time is reached; the allowed steps are taken; numbers are no longer finite; the condition of
 :class:`Stop` is met; implicit stages do not converge; loops cannot be closed; steps are too long for the forces; a step
 leads through half of a periodic box; a list is too short. A driver returns NOT_CONVERGED to LEAPT as DIVERGED, with the
 reason in ``failure``, and repeats steps with longer lists."""
@@ -65,7 +65,7 @@ def _placed(stop, ws, k):
 
 @jit
 def stop_reached(stop, ws):
-    """Whether the placed links fulfil the condition."""
+    """Whether links whose poses are known fulfil the condition."""
     if stop.link[0] < 0:
         return False
     if stop.link.size == 1:
@@ -102,7 +102,7 @@ def leap(model: Model, u: np.ndarray, step: float) -> tuple[str, int] | None:
 def thrown(model: Model, stop: Stop, u: np.ndarray, step: float) -> str | None:
     """Reason why a finite state that meets the condition after a fixed step is not the result of a valid motion: a
     joint turned by more than half a turn in the last step, or the point covered half of its total displacement in it.
-    None if neither is so.
+    None if neither holds.
 
     Steps that are too long for stiff forces throw bodies about, often beyond the condition before any number overflows.
     """

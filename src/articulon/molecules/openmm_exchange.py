@@ -86,7 +86,7 @@ def from_openmm(
     inferred
         Earlier inferences, one line each.
     sites_too
-        Whether a massless site is an error; False leaves such sites out.
+        Whether a massless site is an error; if False, such sites are left out.
     """
     from openmm import unit
 

@@ -1,4 +1,4 @@
-"""Figures of a run. Each is drawn if its data exist. The contents follow Guy (2018), figures 5.4 to 5.10."""
+"""Figures of a run; a figure is drawn if its data exist. The contents follow Guy (2018), figures 5.4 to 5.10."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from articulon.simulation.results import Run
 STEADY = 1e-4
 """Relative change below which an energy is shown as constant."""
 ROUNDING = 1e-12
-"""Fraction of the largest energy below which a work is rounding error."""
+"""Fraction of the largest energy below which a channel's work is treated as rounding error."""
 SHOWN_SWITCHES = 3
-"""Number of switches of a factor up to which all are marked; if there are more, only the first is."""
+"""Largest number of switches of a factor that are all marked; if there are more, only the first switch is marked."""
 
 
 def figures(run: Run | View) -> dict[str, Figure]:
@@ -45,7 +45,7 @@ def figures(run: Run | View) -> dict[str, Figure]:
     Returns
     -------
     dict
-        Those of the following for which the run has data: ``molecule_shape``, ``ramachandran``,
+        The figures for which the run has data, among the following: ``molecule_shape``, ``ramachandran``,
         ``secondary_structure``, ``fluctuations``, ``torsions``, ``torsion_correlation``, ``clusters``,
         ``hydrogen_bonds``, ``water_structure``, ``chain_size``, ``internal_distances``, ``chain_motion``,
         ``mode_relaxation``, ``pair_distribution``, ``chain_angles``, ``position``, ``joints``, ``activity``,
@@ -64,10 +64,10 @@ def figures(run: Run | View) -> dict[str, Figure]:
 
 
 def position(view: View) -> Figure | None:
-    """Draw the displacement of the core over time, along and across the direction of the stop condition if there is
-    one.
+    """Draw the displacement of the core over time. If there is a stop condition with a direction, the components along
+    and across this direction are drawn.
 
-    Return None if the core does not move, or if it is a grain: few grains have their own figure, and many have none.
+    Return None if the core does not move, or if it is a grain: a few grains have their own figure, and many have none.
     """
     moved = view.path - view.path[0]
     has_own_figure = grain_figures.many_grains(view) or grain_figures.few_free(view)
@@ -144,12 +144,13 @@ def mark_stop(axes: Axes, view: View, length: Scale, moment: bool = True) -> Non
 
 
 def energies(view: View) -> Figure | None:
-    """Draw kinetic energy and the work of each channel, with a panel for each order of magnitude (Guy 5.5 and 5.6)."""
+    """Draw the kinetic energy and the work of each channel, in panels for different orders of magnitude (Guy 5.5,
+    5.6)."""
     lines = energy_lines(view)
     if not lines:
         return None
     largest = max(float(np.abs(values).max()) for values, _ in lines.values())
-    # A work that is only rounding error has no line.
+    # The work of a channel is not drawn if it is only rounding error.
     lines = {name: line for name, line in lines.items() if float(np.abs(line[0]).max()) > ROUNDING * largest}
     if not lines:
         return None
@@ -184,8 +185,8 @@ def energy_lines(view: View) -> dict[str, tuple[np.ndarray, dict[str, Any]]]:
 def by_size(series: Mapping[str, np.ndarray], apart: float = 8.0, most: int = 3) -> list[list[str]]:
     """Group the names of series by size, the largest first.
 
-    A new group begins if a series is smaller than the previous one by the factor ``apart``. There are at most ``most``
-    groups, which are separated by the widest gaps.
+    A new group begins if a series is smaller than the previous one by the factor ``apart``. If this gives more than
+    ``most`` groups, only the widest gaps separate groups.
     """
     sizes = {name: float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) for name, values in series.items()}
     names = sorted(series, key=lambda name: -sizes[name])
@@ -199,7 +200,8 @@ def by_size(series: Mapping[str, np.ndarray], apart: float = 8.0, most: int = 3)
 
 
 def balance(view: View) -> Figure | None:
-    """Draw T − T₀ − ΣW (Guy 5.18), and the largest work so far times the requested tolerance."""
+    """Draw the balance T − T₀ − ΣW of kinetic energy T and works W (Guy 5.18), and the largest work so far times the
+    requested tolerance."""
     residual = view.observables.get("energy_balance")
     if residual is None:
         return None
@@ -278,8 +280,8 @@ def factor_groups(view: View) -> list[tuple[str, np.ndarray, dict[str, Any]]]:
 
 
 def kinetic_energy(view: View) -> Figure | None:
-    """Draw the kinetic energy (Guy 5.9), with the potential energy and the sum if nothing dissipates. Return None if
-    bodies have no speeds or never move."""
+    """Draw the kinetic energy (Guy 5.9). If nothing dissipates energy, also draw the potential energy and the sum.
+    Return None if bodies have no speeds or never move."""
     values, potential = view.observables.get("kinetic_energy"), view.potential_energy
     if values is None or not view.inertial or not (np.any(values) or potential is not None):
         return None
@@ -301,7 +303,7 @@ def kinetic_energy(view: View) -> Figure | None:
 
 
 def _show_constants(axes: Axes, series: Sequence[np.ndarray]) -> None:
-    """Use an axis that begins at zero if all series are constant up to integration errors, so that they look
+    """If all series are constant up to integration errors, use an axis that begins at zero, so that they look
     constant."""
     low, high = min(values.min() for values in series), max(values.max() for values in series)
     size = max(abs(low), abs(high))
@@ -358,7 +360,7 @@ def _mark_switches(axes: Axes, view: View, scale: Scale | None = None) -> None:
 
 
 def of_chains(draw: Callable[..., Figure | None], view: View) -> Figure | None:
-    """Draw a figure of polymer chains; None if there are none."""
+    """Draw a figure of polymer chains; return None if there are no chains."""
     found = view.chain_statistics
     return None if found is None else draw(found, view.case.units)
 
@@ -431,4 +433,4 @@ CAPTIONS: dict[str, str] = {
     "works_normalised": "Work of friction and of Brownian forces, each divided by its largest magnitude.",
     "step_size": "Length of the integration step.",
 }
-"""Captions; ``{core}`` is the body that the figures follow."""
+"""Captions of the figures; ``{core}`` is the body that the figures follow."""

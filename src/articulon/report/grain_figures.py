@@ -15,9 +15,9 @@ from articulon.report.view import View
 from articulon.simulation.contact_statistics import contact_counts
 
 LEAST_FORCES = 50
-"""Least number of contacts for a distribution of their forces."""
+"""Smallest number of contacts for which the distribution of their forces is drawn."""
 LEAST_LINE = 1e-3
-"""Size of a line of the ledger, as a fraction of the largest one, below which it is left out."""
+"""Fraction of the largest line of the ledger; smaller lines are not drawn."""
 
 LEDGER: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("kinetic_translation", "kinetic, translation", {"color": style.BLACK, "linestyle": "-"}),
@@ -33,8 +33,8 @@ the spheres have lost."""
 
 
 def contact_ledger(view: View) -> Figure | None:
-    """Draw the energy ledger: kinetic, elastic and gravitational energy, tangential springs, and dissipation by damping
-    and friction."""
+    """Draw the energy ledger: kinetic, elastic and gravitational energy, the energy of tangential springs, and the
+    energy dissipated by damping and friction."""
     if "energy_normal_elastic" not in view.observables:
         return None
     figure, (axes,) = style.panels(height=3.4)
@@ -75,7 +75,7 @@ def contacts(view: View) -> Figure | None:
 
 
 def force_distribution(view: View) -> Figure | None:
-    """Draw densities of the normal and the tangential forces at the last frame, in units of the mean normal force."""
+    """Draw the distributions of normal and tangential forces in the last frame, in units of the mean normal force."""
     records = view.last_contacts
     if records is None or records.first.size < LEAST_FORCES:
         return None

@@ -91,7 +91,7 @@ class RunProgress:
             self._show()
 
     def _show(self) -> None:
-        """Start to display."""
+        """Show the display for the first time."""
         self._quiet = False
         if self._resumed:
             self.message(f"continuing from {self._with_unit(f'{self._resumed:.6g}')}")

@@ -1,17 +1,18 @@
 """Derivatives of the gradient of ln det M, by steps along the imaginary axis (``complex_steps.py``), in O(n).
 
-Let g be the gradient of ln det M along the speeds (``mass_determinant.py``). To find how g changes with the
-coordinates, the links and their joint frames, the sweeps that compute g run in complex numbers, with h times the change
-as the imaginary part of the input. The imaginary part of the result, over h, is the change of g.
+Let g be the gradient of ln det M along the speeds (``mass_determinant.py``). The change of g with the coordinates, the
+links and their joint frames is found by complex steps: the sweeps that compute g run in complex numbers, and the
+imaginary part of their input is h times the change. The imaginary part of the result, divided by h, is the change of g.
 
 With joint speeds λ held fixed, λ·g is the derivative of ln det M along λ. Since second derivatives commute, the
 derivative of λ·g with respect to any variable is the derivative, along λ, of ∂ ln det M with respect to that variable.
-So one complex displacement along λ gives them all:
+So one complex displacement along λ gives the derivatives with respect to all variables. For a link's inertia I and its
+position along a motion s,
 
-    ∂/∂I:  G, the compliance J M⁻¹ Jᵀ of a link, ln det M changing by tr(G dI),
-    ∂/∂s:  −2 tr(G⁺ Iᵃ [s×]), G⁺ the compliance of the parent about the link's origin, Iᵃ the inertia that the link
-    passes on to its parent (``mass_determinant.py``), s the motion of all that a joint carries when its frame slides or
-    rotates.
+    ∂/∂I:  G, the compliance J M⁻¹ Jᵀ of the link, since ln det M changes by tr(G dI),
+    ∂/∂s:  −2 tr(G⁺ Iᵃ [s×]), with G⁺ the compliance of the parent about the link's origin, Iᵃ the inertia that the link
+    passes on to its parent (``mass_determinant.py``), and s the motion of all that a joint carries when its frame
+    slides or rotates.
 
 Rotations do not commute. Let δ and λ be angular velocities of one joint in the body frame. The derivative of λ·g along
 δ exceeds that of δ·g along λ by the derivative of ln det M along δ × λ, (δ × λ)·g = δ·(λ × g). So the derivative with
@@ -52,7 +53,7 @@ from articulon.passes import pass_of
 
 
 class DisplacedLinks(NamedTuple):
-    """Links that are displaced along the imaginary axis, and scratch for ln det M; no part of the state."""
+    """Links that are displaced along the imaginary axis, and scratch for ln det M; it is not part of the state."""
 
     forest: Forest
     """The links, in complex numbers."""
@@ -83,8 +84,9 @@ def largest(numbers):
 
 @jit
 def largest_change(forest, shift, changes):
-    """The largest of these changes: of a coordinate or joint frame, of a link's mass or first moment over its mass, and
-    of its inertia over its largest moment of inertia. Links without mass are compared with the largest of all."""
+    """The largest of these changes: of a coordinate or joint frame; of a link's mass or first moment, divided by its
+    mass; of its inertia, divided by its largest moment of inertia. For links without mass, the largest mass and moment
+    of inertia of all links are the divisors."""
     mass, moment, inertia, position, turn = changes
     found, heaviest, stiffest = largest(shift), largest(forest.mass), 0.0
     for i in range(forest.parent.size):
@@ -112,10 +114,10 @@ def place_displaced(forest, q, shift, links):
 
 @pass_of
 def determinant_force_tangent(forest, q, shift, changes, factor, energy, energy_change, links, joint):
-    """Add the change of the force c E g to ``joint`` (nu,), with g the gradient of ln det M at q, the number c in
-    ``factor``, and the energy E and its change in ``energy`` and ``energy_change`` (1,). It is caused by a shift of the
-    coordinates in their tangent space (nu,), and by ``changes`` of masses, first moments and inertias of links, and of
-    positions and rotations of joint frames."""
+    """Add the change of the force c E g to ``joint`` (nu,), with g the gradient of ln det M at q. The number c is in
+    ``factor``; the energy E and its change are in ``energy`` and ``energy_change`` (1,). The force changes by a shift
+    of the coordinates in their tangent space (nu,), and by ``changes`` of masses, first moments and inertias of links,
+    and of positions and rotations of joint frames."""
     mass, moment, inertia, position, turn = changes
     h = STEP / max(1.0, largest_change(forest, shift, changes))
     own, links.step[0] = links.forest, h
@@ -139,9 +141,9 @@ def determinant_force_tangent(forest, q, shift, changes, factor, energy, energy_
 
 @pass_of
 def determinant_force_adjoint(forest, q, weight, factor, energy, links, by_coordinate, by_energy):
-    """Add the derivatives of the power c E λ·g, with λ the ``weight`` (nu,), g the gradient of ln det M at q, the
-    number c in ``factor`` and E in ``energy`` (1,), with respect to the coordinates in their tangent space (nu,) and to
-    E (1,)."""
+    """Add the derivatives of the power c E λ·g with respect to the coordinates in their tangent space (nu,) and to E
+    (1,). Here λ is the ``weight`` (nu,), g the gradient of ln det M at q, and the numbers c and E are in ``factor`` and
+    ``energy`` (1,)."""
     h = STEP / max(1.0, largest(weight))
     links.step[0] = h
     place_displaced(forest, q, weight, links)
