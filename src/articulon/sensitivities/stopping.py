@@ -1,8 +1,9 @@
 """Early end of a run: a body has advanced by a distance, or two bodies are near each other.
 
 Let φ be the length by which the condition is exceeded. The last step is shortened so that φ = 0 at its end. The
-final state depends on the length of this step: the time T has the derivative −(∂φ/∂p)/φ', and an objective J(T) has
-∂J/∂p − J' (∂φ/∂p)/φ', where primes are derivatives with respect to the length of the last step.
+final state depends on the length of this step. With respect to a parameter p, the final time T has the derivative
+−(∂φ/∂p)/φ', and an objective J at time T has the derivative ∂J/∂p − J' (∂φ/∂p)/φ'. Primes are derivatives with respect
+to the length of the last step.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,23 +21,24 @@ from articulon.sensitivities.objectives import pulled_centres
 from articulon.sensitivities.stepping import Stepping, take_steps, take_until
 
 PART = 1e-3
-"""Step, as a fraction of a full time step, for fourth-order differences with respect to the length of the last one."""
+"""Step of the fourth-order differences with respect to the length of the last time step, as a fraction of a full
+step."""
 SHORTEST = 1e-14
-"""Shortest last step, and the error of its length, as a fraction of a full one."""
+"""Shortest last step, and the largest error of its length, as a fraction of a full step."""
 
 
 @dataclass(frozen=True)
 class Passage:
-    """Where a run stops."""
+    """The point at which a run stops early, and its last step."""
 
     model: Model
     """Model that is run."""
     condition: StopCondition
     """Condition that ends the run."""
     times: tuple[np.ndarray, np.ndarray]
-    """Start times and lengths of the steps, the last one shortened [time]."""
+    """Start times and lengths of the steps, with the last step shortened [time]."""
     step: Callable[[float], np.ndarray]
-    """Function that returns the state (ny,) at the end of a last step of another length [time]."""
+    """Function that returns the state (ny,) at the end of a last step of a given length [time]."""
     whole: float
     """Full length of the last step [time]."""
     programs: Sequence[Program]
@@ -63,12 +65,12 @@ class Passage:
 
     @property
     def rate_of_stop(self) -> float:
-        """Derivative φ' with respect to the length of the last step."""
+        """Derivative φ' of φ with respect to the length of the last step."""
         return self.rate(lambda y: self.beyond(self.model, y[: self.model.nq]))
 
 
 def passage_of(stepping: Stepping, stop: Stop) -> Passage:
-    """Find where a run stops early; raises CaseError if it does not."""
+    """Find the point at which a run stops early; raises CaseError if the run does not stop early."""
     from scipy.optimize import brentq
 
     model, (begins, lengths) = stepping.model, stepping.times
@@ -102,7 +104,7 @@ def passage_of(stepping: Stepping, stop: Stop) -> Passage:
     def beyond(h: float) -> float:
         return passage.beyond(model, passage.step(h)[: model.nq])
 
-    if beyond(whole) > 0.0:  # if it is zero, or negative by rounding, the step is not shortened
-        least = SHORTEST * whole  # the step before may have ended there by rounding
+    if beyond(whole) > 0.0:  # otherwise the step ends exactly at the stop
+        least = SHORTEST * whole  # the step before may have ended at the stop, to rounding
         times[1][-1] = brentq(beyond, 0.0, whole, xtol=least, rtol=1e-14) if beyond(0.0) < 0.0 else least
     return passage

@@ -1,4 +1,4 @@
-"""Observables of every frame. Observing writes only to scratch arrays that every step overwrites."""
+"""Observables of every frame. Their computation writes only to scratch arrays that every step overwrites."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,9 +54,11 @@ def thermostat_rates(bath, kinetic, time, variables, rates):
 
 
 def slowest_tree(model: Model, evaluator: Evaluator) -> tuple[int, float]:
-    """Return the tree with the longest relaxation time Σm/Σβ, and that time [time]; tree 0 and infinity without drag.
+    """Return the tree with the longest relaxation time Σm/Σβ (mass over drag coefficient), and this time [time].
+    Without drag, return tree 0 and infinity.
 
-    If some trees float freely, only these are compared: the ground takes part of the net force on the others.
+    If some trees float freely, only these trees are compared, because the ground carries part of the net force on other
+    trees.
     """
     starts = model.forest.tree[:-1]
     if not starts.size:
@@ -72,8 +74,8 @@ def slowest_tree(model: Model, evaluator: Evaluator) -> tuple[int, float]:
 
 
 def survey(evaluator: Evaluator, state: State, start: int, end: int) -> np.ndarray:
-    """Compute T, Σ|F| by channel, and the net potential, contact and external force on the links from start to end at a
-    state, shape (12,)."""
+    """Compute the kinetic energy, Σ|F| of each channel, and the net potential, contact and external force on the links
+    from ``start`` to ``end``, at a state. The result has the shape (12,)."""
     result = np.zeros(12)
     if evaluator.particles:
         _survey_particles(evaluator, state, start, end, result)
@@ -88,7 +90,7 @@ def survey(evaluator: Evaluator, state: State, start: int, end: int) -> np.ndarr
 
 
 def _survey_particles(evaluator: Evaluator, state: State, start: int, end: int, result: np.ndarray) -> None:
-    """Do what :func:`survey` does, for free particles, without trees."""
+    """Fill ``result`` as :func:`survey` does, for a model of free particles."""
     masses, bath = evaluator.model.masses, evaluator.system.bath
     velocities = state.u.reshape(-1, 3)
     result[0] = kinetic = 0.5 * float(masses @ (velocities**2).sum(axis=1))
@@ -127,7 +129,7 @@ def users_errors(evaluator: Evaluator, state: State) -> Iterator[None]:
     try:
         yield
     except Exception as raised:
-        # Kernels raise no errors of their own.
+        # Only users' forces raise errors in kernels.
         if evaluator.users.error is None and not evaluator.users.present:
             raise
         error = evaluator.users.error or raised
@@ -144,14 +146,16 @@ def users_errors(evaluator: Evaluator, state: State) -> Iterator[None]:
 
 
 def poses_at(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Positions and Euler parameters of the bodies, without tree kinematics for a model of free particles."""
+    """Return the positions and Euler parameters of the bodies. For a model of free particles, tree kinematics is
+    skipped."""
     if only_particles(model) or only_hard_spheres(model):
         return q.reshape(-1, 3).copy(), np.tile([1.0, 0.0, 0.0, 0.0], (model.bodies, 1))
     return body_poses(model, q)
 
 
 def poses_of(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Positions (frames, bodies, 3) and Euler parameters (frames, bodies, 4) at coordinates of shape (frames, nq)."""
+    """Return the positions (frames, bodies, 3) and Euler parameters (frames, bodies, 4) at coordinates of shape
+    (frames, nq)."""
     positions, rotations = np.empty((len(q), model.bodies, 3)), np.empty((len(q), model.bodies, 4))
     for k, row in enumerate(q):
         positions[k], rotations[k] = poses_at(model, row)
@@ -159,24 +163,24 @@ def poses_of(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Observer:
-    """Take the frames of a run.
+    """Takes the frames of a run.
 
     Parameters
     ----------
     evaluator
         The forces.
     fixed_step
-        Length of a fixed step [time], or None where the state holds the step.
+        Length of a fixed step [time]; None if the state holds the length.
     stop
         Condition that ends the run early, whose advance or distance is observed, or None.
     varies
         Whether the scaling factors change along the run.
     books_unscaled_work
-        Whether the integrator books unscaled works.
+        Whether the integrator records unscaled works.
     scaled
-        Whether the run scales anything.
+        Whether the run scales any force.
     adaptive
-        The driver that locks and releases joints, or None.
+        The stepper that locks and releases joints, or None.
     by_events
         Whether the run is event-driven.
     """
@@ -200,7 +204,8 @@ class Observer:
         self.channels = [CHANNELS.index(name) for name in present]
         self.working = [CHANNELS.index(name) for name in working_channels(model, evaluator.system.bath)]
         self.energies = evaluator.energy_channels
-        # The work of unscaled parts, such as a drive, cannot be divided by the factor of its channel.
+        # Channels with unscaled parts, such as a drive, are left out: their work is not their factor times unscaled
+        # work.
         mixed, books = without_energy(model), varies and books_unscaled_work
         self.bare_works = [c for c in self.energies if books and CHANNELS[c] not in mixed]
         self.thermostat = ThermostatObserver(evaluator, present, [CHANNELS[c] for c in self.energies], varies)
@@ -260,11 +265,12 @@ class Observer:
         self._looked = survey(self.evaluator, state, *self.slowest_range)
 
     def frame(self, state: State, with_poses: bool = True) -> Frame:
-        """Return the frame of a state; its positions and rotations are empty if neither requested nor needed."""
+        """Return the frame of a state. Its positions and rotations are empty if they are neither requested nor
+        needed."""
         evaluator, model = self.evaluator, self.model
         self._survey(state)
         kinetic = float(self._looked[0])
-        # Scaled friction scales the temperature with it; a thermostat's temperature is that of its target.
+        # Scaled friction and noise scale the temperature; with a thermostat, the target temperature is scaled.
         scaled = float(state.factor[DAMPING]) if evaluator.thermostat is None else evaluator.target_factor
         if evaluator.overdamped:  # no speeds
             scaled = 0.0
@@ -335,7 +341,7 @@ class Observer:
         )
 
     def _adaptive(self, state: State, degrees_of_freedom: int) -> dict[str, float]:
-        """Observables of locking and releasing so far, and the energy that this has removed."""
+        """Return the observables of locking and releasing so far, and the energy that locking has removed."""
         assert self.adaptive is not None
         return {
             "active_freedoms": float(degrees_of_freedom),
@@ -345,12 +351,12 @@ class Observer:
         }
 
     def passage(self, state: State) -> float:
-        """Time at which the stop condition was fulfilled, extrapolated at the present speed from a state at most a step
-        later [time]."""
+        """Return the time at which the stop condition was met [time]. The state is at most a step later; the time is
+        extrapolated back from it at the present speed."""
         assert self.stop is not None
         rates = evaluate(self.evaluator, state)[: self.model.nq]
-        # The coordinates' rates are exact. The condition is differenced over a distance that is small compared with
-        # bodies and large compared with rounding.
+        # The rates of the coordinates are exact. The speed of approach is a difference over a displacement that is small
+        # compared with bodies and large compared with rounding errors.
         beyond = self.stop.beyond(self.model, state.q)
         small = 1e-6 / max(float(np.abs(rates).max(initial=0.0)), 1e-300)
         ahead, behind = (self.stop.beyond(self.model, state.q + s * rates) for s in (small, -small))
