@@ -9,8 +9,8 @@ A step h from (q, u, a), where a is the acceleration of the latest kick, is (``i
 
 and ends with (q₂, u₅, a″). Here k are the accelerations of a kick, and x the accelerations by friction. In the first
 step of a run, a is k(q, u). The adjoint takes weights λ of the final state back through the step. Let g_q and g_u be
-the derivatives of μ·k with respect to q and to the speeds at which k is evaluated. Each kick adds g_q to λ_q and g_u to λ_u.
-The stages of the adjoint are, in this order,
+the derivatives of μ·k with respect to q and to the speeds at which k is evaluated. Each kick adds g_q to λ_q and g_u to
+λ_u. The stages of the adjoint are, in this order,
 
     the second kick, with μ = λ_a + ½ h λ_u at (q₂, v'),
     its prediction p, with μ = ¼ h g_u at (q₂, u₄),

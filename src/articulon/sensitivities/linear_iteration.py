@@ -28,7 +28,8 @@ ROUNDING = 2.0**-52
 STALLS = 5
 """An iteration ends after this number of iterates without a new smallest residual."""
 DEPENDENT = 1e-24
-"""Ratio of the squared lengths of a direction after and before orthogonalisation, below which it is rounding error."""
+"""Ratio of the squared lengths of a direction after and before it is made orthogonal, below which it is a rounding
+error."""
 
 
 class Iteration(NamedTuple):
@@ -115,9 +116,9 @@ def keep_direction(arrays):
 
 @jit
 def next_iterate(arrays, base, factor, rate, before):
-    """Replace the iterate, whose image is base + factor · rate, by the next one. Return the size of the old iterate's
-    residual relative to the iterates, or -1 if the iteration has converged. ``before`` is the value that the previous
-    call returned."""
+    """Replace the iterate, whose image is base + factor · rate, by the next one. Return the size of the residual of the
+    old iterate relative to the iterates, or -1 if the iteration has converged. ``before`` is the value that the
+    previous call returned."""
     found, image, residual = arrays.found, arrays.image, arrays.residual
     change, size = 0.0, arrays.scale[1]
     for k in range(found.size):
