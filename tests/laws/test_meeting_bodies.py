@@ -103,7 +103,7 @@ name = "one"
 mass = 1.0
 inertia = 0.1
 joint = "free"
-q = [1, 0, 0, 0, 1.0, 1.0, 1.0]
+q = [1.0, 1.0, 1.0, 1, 0, 0, 0]
 u = [0, 0, 0, -1.0, 0, 0]
 
 [[model.bodies]]
@@ -111,7 +111,7 @@ name = "other"
 mass = 1.0
 inertia = 0.1
 joint = "free"
-q = [1, 0, 0, 0, 9.0, 1.0, 9.5]
+q = [9.0, 1.0, 9.5, 1, 0, 0, 0]
 u = [0, 0, 0, 0, 0, 1.0]
 
 [integrator]
@@ -211,14 +211,13 @@ name = "one"
 mass = 1.0
 inertia = 0.1
 joint = "free"
-q = [1, 0, 0, 0, 0.0, 0.0, 0.0]
 
 [[model.bodies]]
 name = "other"
 mass = 1.0
 inertia = 0.1
 joint = "free"
-q = [1, 0, 0, 0, 3.0, 0.0, 0.0]
+q = [3.0, 0.0, 0.0, 1, 0, 0, 0]
 
 [[forces]]
 kind = "stokes-drag"

@@ -355,8 +355,8 @@ class Observer:
         extrapolated back from it at the present speed."""
         assert self.stop is not None
         rates = evaluate(self.evaluator, state)[: self.model.nq]
-        # The rates of the coordinates are exact. The speed of approach is a difference over a displacement that is small
-        # compared with bodies and large compared with rounding errors.
+        # The rates of the coordinates are exact. The speed of approach is a difference over a displacement that is
+        # small compared with bodies and large compared with rounding errors.
         beyond = self.stop.beyond(self.model, state.q)
         small = 1e-6 / max(float(np.abs(rates).max(initial=0.0)), 1e-300)
         ahead, behind = (self.stop.beyond(self.model, state.q + s * rates) for s in (small, -small))
