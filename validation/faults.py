@@ -60,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
     text = f"""
 ## Faulty input
 
-`{command}`, {time.perf_counter() - began:.0f} s. The longest input takes {longest.seconds:.1f} s of processor time.
+`{command}`, {time.perf_counter() - began:.0f} s. The slowest input takes {longest.seconds:.1f} s of processor time.
 Each input is a valid input into which one to three faults were put. The faults concern keys, values, units, types,
 nesting, sizes and bytes of case files; settings of the command; lines and bytes of structures, particles and meshes;
 and arguments of every public function. Each case is loaded, its model is built, and everything that needs no compiled

@@ -94,9 +94,9 @@ def configurations(folder: Path) -> str:
 ## Atomistic scaling
 
 The same program runs `molten-salt-1025` with a2 = 0.001 and velocity Verlet steps of 2 fs for 20 ps of unscaled time.
-The last three quarters are evaluated. The published form keeps the temperature of the speeds at 773 K and samples
-positions at 773 K/a2. The form that also scales the target temperature keeps both temperatures, but takes as many steps
-as a run without scaling.
+The last three quarters are evaluated. The published policy, `atomistic`, keeps the temperature of the speeds at 773 K
+and samples positions at 773 K/a2. The policy `atomistic-clock`, which also scales the target temperature, keeps both
+temperatures, but takes as many steps as a run without scaling.
 
 {table(["scaling", "speeds (K)", "positions (K)", "steps"], rows)}
 """
