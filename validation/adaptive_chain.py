@@ -182,9 +182,10 @@ def with_starts(kept: dict[str, list[dict[str, Any]]]) -> str:
         seen.append(differ / 400)
     return textwrap.fill(
         "Both arms begin with exact draws, so it is sufficient to compare changes during the runs. The change of a "
-        "chain's end-to-end distance during a run scatters less than the distance itself. Welch's test of these changes "
-        f"gives p = {found.pvalue:.2f}. The test finds a difference in {seen[0]:.0%} of the trials with equal samples, "
-        f"in {seen[1]:.0%} of those with one sample 5 % longer, and in {seen[2]:.0%} of those with one sample 5 % shorter.",
+        "chain's end-to-end distance during a run scatters less than the distance itself. Welch's test of these "
+        f"changes gives p = {found.pvalue:.2f}. The test finds a difference in {seen[0]:.0%} of the trials with equal "
+        f"samples, in {seen[1]:.0%} of those with one sample 5 % longer, and in {seen[2]:.0%} of those with one sample "
+        "5 % shorter.",
         118,
     )
 
