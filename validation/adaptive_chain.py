@@ -161,7 +161,7 @@ def compared(ends: dict[str, np.ndarray]) -> str:
         "in samples 5 % shorter",
     ]
     return (
-        f"{table(head, rows)}\n\nMeans: {means}, {drawn.mean():.2f} ± {drawn.std() / math.sqrt(drawn.size):.2f} exact."
+        f"{table(head, rows)}\n\nMean end-to-end distances: {means}, {drawn.mean():.2f} ± {drawn.std() / math.sqrt(drawn.size):.2f} exact."
     )
 
 
@@ -187,6 +187,7 @@ def with_starts(kept: dict[str, list[dict[str, Any]]]) -> str:
         f"samples, in {seen[1]:.0%} of those with one sample 5 % longer, and in {seen[2]:.0%} of those with one sample "
         "5 % shorter.",
         118,
+        break_on_hyphens=False,
     )
 
 
@@ -251,10 +252,10 @@ a run with its start ("memory"):
 
 {remembered(kept)}
 
-The end-to-end distance of the whole chain remembers its start. By Rouse's theory, its relaxation time is 4 γ m
-N⟨R²⟩/3π²kT, about twenty thousand units of time. Here γ is the friction, m the mass of a link, N the number of links,
-and R the end-to-end distance. On the length scales that can change within a run, the runs show that neither arm moves
-the distribution away from the exact one.
+At the end of a run, the end-to-end distance of the whole chain is still correlated with its start. By Rouse's theory,
+its relaxation time is 4 γ m N⟨R²⟩/3π²kT, about twenty thousand units of time. Here γ is the friction, m the mass of a
+link, N the number of links, and R the end-to-end distance. On the length scales that can change within a run, neither
+arm moves the distribution away from the exact one.
 
 {cost}
 """,
