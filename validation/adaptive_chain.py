@@ -160,9 +160,8 @@ def compared(ends: dict[str, np.ndarray]) -> str:
         "in samples 5 % longer",
         "in samples 5 % shorter",
     ]
-    return (
-        f"{table(head, rows)}\n\nMean end-to-end distances: {means}, {drawn.mean():.2f} ± {drawn.std() / math.sqrt(drawn.size):.2f} exact."
-    )
+    truth = f"{drawn.mean():.2f} ± {drawn.std() / math.sqrt(drawn.size):.2f} exact"
+    return f"{table(head, rows)}\n\nMean end-to-end distances: {means}, {truth}."
 
 
 def with_starts(kept: dict[str, list[dict[str, Any]]]) -> str:

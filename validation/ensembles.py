@@ -57,8 +57,8 @@ def main() -> None:
         f"""
 ## Thermostats and their ensembles
 
-`python -m validation.ensembles`, {time.perf_counter() - began:.0f} s. The numbers of samples are {frames}. The table
-gives deviations in standard errors, computed by physical_validation (Merz and Shirts 2018). These quantities are
+`python -m validation.ensembles`, {time.perf_counter() - began:.0f} s. There are the following samples: {frames}. The
+table gives deviations in standard errors, computed by physical_validation (Merz and Shirts 2018). These quantities are
 compared:
 
 - the mean and width of the kinetic energy are compared with Maxwell's distribution; the column "mean, 3 % off" gives

@@ -109,11 +109,12 @@ def main() -> None:
 ## Docking with noise, path by path
 
 `python -m validation.noise_paths`. `nanoparticle-docking` runs at 300 K without flow. The tips start {GAP} from the
-receptors, and the particle counts as docked after {ADVANCE * 1e3:.0f} nm. There are {PATHS} noise paths. The noise of a
-path is constant within windows of {STEP * 1e6:.0f} ps, and all runs on the path have the same noise in the same
-windows. Friction-implicit steps are one window long. In runs with a2 = 0.25, steps are two windows long, and the noise
-of a step is the mean of the noise of its two windows. The table gives 95 % intervals by Student's t over the paths. If
-an interval is wider than the tolerance, more paths would be needed to show whether the policy keeps the tolerance.
+receptors, and the particle counts as docked after an advance of {ADVANCE * 1e3:.0f} nm. There are {PATHS} noise paths.
+The noise of a path is constant within windows of {STEP * 1e6:.0f} ps, and all runs on the path have the same noise in
+the same windows. Friction-implicit steps are one window long. In runs with a2 = 0.25, steps are two windows long, and
+the noise of a step is the mean of the noise of its two windows. The table gives 95 % intervals by Student's t over the
+paths. If an interval is wider than the tolerance, more paths would be needed to show whether the policy keeps the
+tolerance.
 
 {table(head, rows)}
 
