@@ -152,7 +152,7 @@ The case `nanoparticle-docking` was also run, with a distance of 65 nm from the 
 and thermal initial speeds, the run stays finite over 50,000 steps of h = {noisy} τ with each of three seeds, but not
 with steps of {too_long} τ. Without noise and from rest, the run stays finite over 5,000 steps of {quiet} τ, but not
 with steps of {quiet_too_long} τ. With noise, the angle √(kT/I) h limits the step. This is the angle by which thermal
-motion rotates the lightest body in one step, where I is the moment of inertia of this body. At {noisy} τ this angle is
+motion rotates the lightest body, with the moment of inertia I, in one step. At {noisy} τ this angle is
 {np.sqrt(4.142e-3 / 8.38e-12) * noisy * FASTEST:.2f} rad.
 """
     write_section("statistics", text)

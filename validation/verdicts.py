@@ -167,8 +167,8 @@ def main() -> None:
     covered = sum(abs(row.error - float(row.estimate or 0.0)) <= float(row.half_width or 0.0) + 2e-4 for row in known)
     costs = np.array([row.cost for row in known])
     wrong = "".join(
-        f"- {row.problem.name} ({row.problem.kind}): `{row.verdict}`, in truth {row.error:.2%} ({row.what}); "
-        f"found {'nothing' if row.estimate is None else f'{row.estimate:.2%}'}\n"
+        f"- {row.problem.name} ({row.problem.kind}): `{row.verdict}`, true error {row.error:.2%} ({row.what}), "
+        f"{'no estimated error' if row.estimate is None else f'estimated error {row.estimate:.2%}'}\n"
         for row in (*trusted, *doubted)
     )
     write_section(
