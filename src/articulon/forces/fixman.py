@@ -121,7 +121,8 @@ class Fixman(Force):
     @classmethod
     def adjoint(cls, table: FixmanTable, gradient: FixmanTable, at: AdjointAt) -> Iterator[Bound]:
         """See :class:`Force`."""
-        yield from determinant_adjoint(at, -1.0, table.half_kT, gradient.half_kT)
+        assert table.arrays is not None
+        yield from determinant_adjoint(at, -1.0, table.half_kT, gradient.half_kT, table.arrays)
 
     @classmethod
     def tangent(cls, table: FixmanTable, change: FixmanTable, at: TangentAt) -> Iterator[Bound]:
