@@ -40,6 +40,7 @@ class Fixman(Force):
     positional: ClassVar[tuple[str, ...]] = ("temperature",)
     energy_channel = CONFORMATIONAL
     of_determinant = True
+    adjoint_reads_fill = True
     side_by_side: ClassVar[bool] = True
 
     kind: Literal["fixman"] = "fixman"
