@@ -24,7 +24,7 @@ distance = np.geomspace(0.3, 100, 120)
 Q = np.zeros((distance.size, 6))
 Q[:, 3] = distance
 total = np.asarray(ar.potential_energy(model, Q))
-born = -coulomb * (1 - 1 / water) / (radius - offset)  # both ions alone
+born = -coulomb * (1 - 1 / water) / (radius - offset)  # sum of both ions alone
 screened = born - coulomb / (water * distance)
 
 fig, ax = plt.subplots()

@@ -1,7 +1,7 @@
 """The mean-square displacement of a Brownian sphere passes from ballistic to diffusive.
 
-A hundred or more states are simulated side by side. Over four decades of time they follow the exact law of a sphere
-with inertia, 6 D [t − τ(1 − e^(−t/τ))].
+A hundred or more states are simulated side by side. Over four decades of time their mean-square displacement follows
+the exact law of a sphere with inertia, 6 D [t − τ(1 − e^(−t/τ))].
 """
 
 import sys

@@ -1,7 +1,7 @@
 """A flexible cantilever vibrates at the frequencies of Euler and Bernoulli's beam theory.
 
 The beam is one flexible body with four bending modes. Its tip starts with a velocity and then vibrates freely. The
-peaks of its spectrum are where β ℓ solves cos βℓ cosh βℓ = −1.
+peaks of its spectrum are at the wave numbers β that solve cos βℓ cosh βℓ = −1, where ℓ is the length of the beam.
 """
 
 from pathlib import Path

@@ -33,7 +33,7 @@ def directions(fixman: bool):
     Q[:, 3:] = (euler / np.linalg.norm(euler, axis=2, keepdims=True)).reshape(states, -1)
     ensemble = ar.Ensemble(model, Q, U, seeds=range(states), thermostat=langevin)
     found = []
-    for k in range(snapshots + 2):  # the first two are for the speeds to settle
+    for k in range(snapshots + 2):  # during the first two, the speeds reach equilibrium
         ensemble.advance(100, 0.05, rule="friction-implicit")
         e0, e1, e2, e3 = ensemble.poses()[1][:, 1:].T
         found.append([2 * (e1 * e3 + e0 * e2), 2 * (e2 * e3 - e0 * e1), e0**2 - e1**2 - e2**2 + e3**2])
@@ -56,7 +56,7 @@ for fixman, colour in ((True, "C5"), (False, "C1")):
         left.hist(distance.ravel(), bins=50, range=(0, rods), density=True, color=colour, label="rods, Fixman")
     label = "rods, Fixman" if fixman else "rods alone"
     right.hist(cosine.ravel(), bins=20, range=(-1, 1), density=True, histtype="step", color=colour, lw=1.2, label=label)
-    squares[fixman] = (distance**2).mean(axis=0)  # states are independent of each other, snapshots nearly so
+    squares[fixman] = (distance**2).mean(axis=0)  # states are independent, snapshots almost
     cosines[fixman] = (cosine**2).mean(axis=(0, 1))
 r = np.linspace(0, rods, 200)
 left.plot(r, exact(r), "k", lw=1, label="Treloar")

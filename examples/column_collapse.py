@@ -19,7 +19,7 @@ rng = np.random.default_rng(1)
 radius, spacing = 2e-3, 5e-3
 z, x, y = np.meshgrid(np.arange(rows), np.arange(columns), np.arange(depth), indexing="ij")
 places = (np.c_[x.ravel(), y.ravel(), z.ravel()] + 0.5) * spacing
-places += 0.2 * radius * rng.uniform(-1, 1, places.shape)  # so that they settle in disorder
+places += 0.2 * radius * rng.uniform(-1, 1, places.shape)  # so that the packing is disordered
 radii = radius * rng.uniform(0.9, 1.0, len(places))
 width = columns * spacing
 rough = {"young": "5 MPa", "poisson": 0.25, "static_friction": 0.5, "restitution": 0.3, "rolling_friction": 0.1}
@@ -45,7 +45,7 @@ how = {"rule": "velocity-verlet", "step": 4e-5}
 settled = ar.simulate(channel(gate=True), 0.25, frames=10, **how)
 run = ar.simulate(channel(gate=False), 0.6, q=settled.q[-1], u=settled.u[-1], frames=60, **how)
 x, z = run.q[:, ::7], run.q[:, 2::7]
-front = np.quantile(x, 0.98, axis=1)  # single grains roll on
+front = np.quantile(x, 0.98, axis=1)  # leaves out single grains that roll on
 height = z[0].max() + radius
 reach = (front[-1] - width) / height
 

@@ -21,7 +21,7 @@ model = b.build()
 run = ar.simulate(model, 60.0, u=(0, 0, 0, *w0), rtol=1e-12, atol=1e-13, frames=1500)
 w, t = run.u[:, 3:], run.times
 
-# Landau and Lifshitz, Mechanics, section 37, for M² < 2 E I2: axes 3 and 1 change their places.
+# Landau and Lifshitz, Mechanics, section 37, for M² < 2 E I2: axes 1 and 3 are exchanged.
 E2, M2 = I @ w0**2, I**2 @ w0**2  # twice the energy, and the squared momentum
 rate = np.sqrt((I[2] - I[1]) * (M2 - E2 * I[0]) / I.prod())
 m = (I[1] - I[0]) * (E2 * I[2] - M2) / ((I[2] - I[1]) * (M2 - E2 * I[0]))

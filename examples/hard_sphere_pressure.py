@@ -36,7 +36,7 @@ for eta in packing:
     )
     b.add_force(ar.forces.Impacts(restitution=1.0))
     run = ar.simulate(b.build(), duration, rule="event-driven", frames=40)
-    blocks = run.observables["compressibility_factor"][9:].reshape(8, -1).mean(axis=1)  # the lattice has melted
+    blocks = run.observables["compressibility_factor"][9:].reshape(8, -1).mean(axis=1)  # after the lattice has melted
     Z.append(blocks.mean())
     errors.append(blocks.std(ddof=1) / np.sqrt(8))
     assert np.ptp(run.kinetic_energy) < 1e-9 * n, "impacts without loss keep the energy"
@@ -54,6 +54,6 @@ right.axhline(0, color="0.6", lw=0.8)
 right.set(xlabel="packing fraction", ylabel="departure [%], 95 %")
 fig.savefig("hard_sphere_pressure.png")
 
-# The equation itself is good to a few per mille; the fixed centre of mass takes a 1/N.
+# The equation is accurate to a few per mille; the fixed centre of mass changes Z by a fraction of 1/N.
 off = np.abs(Z - carnahan_starling(packing))
 assert np.all(off < 4 * errors + 0.01 * Z), "within the error of the mean and of the equation"

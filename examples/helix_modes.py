@@ -26,7 +26,7 @@ frequencies = np.sqrt(np.asarray(modes.stiffness) / mass)
 roots = np.array([4.73004, 7.85320, 10.99561])
 axis = np.stack(
     [[np.convolve(x, np.ones(18) / 18, "same") for x in shapes[:, :2, k].T] for k in range(8)]
-)  # over 5 turns
+)  # averages over 5 turns of the helix
 bending = [k for k in range(8) if (axis[k] ** 2).sum() > 0.1 * (shapes[:, :2, k] ** 2).sum()][:6]  # twist averages out
 fig, (left, right) = plt.subplots(1, 2, width_ratios=(1.2, 1))
 for row, k in enumerate(bending[::2]):

@@ -1,7 +1,7 @@
 """The duration, largest overlap and largest force of an elastic collision follow Hertz's theory.
 
-Each point is a short run of two grains that collide at another speed. Faster collisions are shorter: the duration is
-inversely proportional to the fifth root of the speed.
+Each point is a short run of two grains that collide at a different speed. Faster collisions are shorter: the duration
+is inversely proportional to the fifth root of the speed.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ import articulon as ar
 
 plt.style.use(Path(__file__).with_name("paper.mplstyle"))
 radius, density, young, poisson = 5e-3, 2500.0, 1e9, 0.25
-mass = density * 4 / 3 * np.pi * radius**3 / 2  # reduced
+mass = density * 4 / 3 * np.pi * radius**3 / 2  # reduced mass
 stiffness = 4 / 3 * young / (2 * (1 - poisson**2)) * np.sqrt(radius / 2)
 speeds = np.geomspace(0.01, 3.0, 9)
 durations, forces = [], []

@@ -16,7 +16,7 @@ b = ar.ModelBuilder(units="kg-m-s")
 b.add_body("door", mass=5.0, inertia=inertia, joint=ar.Revolute(axis=(0, 0, 1)), q=1.5)
 b.add_force(ar.forces.TorsionalSprings(stiffness={"door": stiffness}))
 b.add_force(ar.forces.JointLimits(lower={"door": 0.0}, restitution=restitution))
-period = np.pi * np.sqrt(inertia / stiffness)  # half a swing between two knocks
+period = np.pi * np.sqrt(inertia / stiffness)  # half a swing between two impacts
 run = ar.simulate(b.build(), 6 * period, rtol=1e-11, atol=1e-13, frames=600)
 
 angle, rate = run.q[:, 0], run.u[:, 0]

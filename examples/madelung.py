@@ -29,7 +29,7 @@ def constant(force) -> float:
 precisions = 10.0 ** -np.arange(2, 13)
 errors = [abs(constant(ar.forces.Ewald(precision=p)) / exact - 1) for p in precisions]
 
-# Shells of ions, ever larger cubes: with whole ions at the faces the sum jumps, Evjen's fractions tame it.
+# Sums over larger and larger cubes: with whole ions at the faces the sum oscillates; Evjen's fractions prevent this.
 plain, evjen = [], []
 for half in range(1, 9):
     x = np.indices((2 * half + 1,) * 3).reshape(3, -1).T - half

@@ -30,7 +30,7 @@ x = run.q[1:, :3]
 f, power = welch(x, fs=1 / step, nperseg=2048, axis=0, return_onesided=True)
 f, power = f[1:], power[1:].mean(axis=1)
 k = np.arange(1, len(f) + 1)
-decay = np.exp(-stiffness * step / drag)  # of the sampled process: aliasing included
+decay = np.exp(-stiffness * step / drag)  # decay of the sampled process, including aliasing
 lorentz = 2 * kT / stiffness * step * (1 - decay**2) / (1 + decay**2 - 2 * decay * np.cos(2 * np.pi * f * step))
 bins = np.unique(np.geomspace(1, len(f), 40).astype(int)) - 1
 mean_f = np.array([f[i:j].mean() for i, j in pairwise(bins)])
@@ -52,6 +52,6 @@ fig.savefig("optical_trap.png")
 
 independent = 3 * samples * (1 - decay) / (1 + decay)
 assert abs(x.var() * stiffness / kT - 1) < 5 * np.sqrt(2 / independent) + 0.005, "equipartition in the trap"
-averaged = 3 * samples / 2048 * np.diff(bins)[:-1]  # powers in a mean; each has the spread of its own mean
+averaged = 3 * samples / 2048 * np.diff(bins)[:-1]  # number of averaged powers; the spread of a power is its mean
 departure = np.abs(mean_p[:-1] / np.interp(mean_f[:-1], f, lorentz) - 1).mean()
 assert departure < 2 * np.sqrt(2 / np.pi) * (averaged**-0.5).mean(), "a Lorentzian"

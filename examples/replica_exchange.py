@@ -1,7 +1,7 @@
 """Replica exchange over temperatures crosses a barrier of fifteen kT; a plain run stays in its well.
 
 The system is a rotor with a double-well torsion potential. Hot replicas cross the barrier, and exchanges pass states
-from both wells down to the cold ones. At each temperature both wells have the right proportion.
+from both wells down to the cold ones. At each temperature the two wells are populated in the right proportion.
 """
 
 import sys
@@ -54,11 +54,11 @@ axes[0, 1].legend()
 fig.savefig("replica_exchange.png")
 
 for temperature, run in zip(temperatures, exchange.runs):
-    other = np.cos(run.q[len(run.q) // 10 :, 0]) < 0  # without the tenth in which the first well is left
+    other = np.cos(run.q[len(run.q) // 10 :, 0]) < 0  # without the first tenth, in which it leaves its first well
     exact = np.trapezoid(density(temperature) * (np.cos(grid) < 0), grid)
     blocks = np.array_split(other, 10)
     error = np.std([block.mean() for block in blocks], ddof=1) / np.sqrt(10)
-    # Student's t of nine degrees of freedom is beyond 4.8 once in a thousand times.
+    # Student's t with nine degrees of freedom exceeds 4.8 with a probability of a thousandth.
     assert abs(other.mean() - exact) < 4.8 * error, "both wells in their proportion"
 rate = np.sqrt(2 * height) / np.pi * np.exp(-(height - tilt))  # of transition-state theory, an upper bound, both ways
 assert rate * duration < 0.01 and np.all(np.cos(plain.q[:, 0]) > 0), "the plain run stays where it began"

@@ -44,7 +44,7 @@ b.add_force(ar.forces.Gravity(acceleration=tuple(gravity)))
 for k, name in enumerate(("turret", "upper", "lower")):
     b.add_force(ar.forces.JointActuation(body=name, times=times.tolist(), values=torques[:, k].tolist()))
     wanted = {"times": times.tolist(), "positions": path(times)[:, k].tolist()}
-    b.add_force(ar.forces.JointDrive(body=name, stiffness=50.0, damping=5.0, **wanted))  # or rounding would grow
+    b.add_force(ar.forces.JointDrive(body=name, stiffness=50.0, damping=5.0, **wanted))  # against rounding errors
 model = b.build()
 run = ar.simulate(model, 4.0, q=path(0.0), u=path(0.0, 1), rtol=1e-10, atol=1e-12, frames=200)
 positions, rotations = run.positions, run.rotations

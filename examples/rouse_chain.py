@@ -50,7 +50,7 @@ right.set(xlabel="mode p", ylabel="relaxation time")
 right.legend()
 fig.savefig("rouse_chain.png")
 
-expected = temperature / (eigenvalues * (1 - eigenvalues * step / (2 * friction)))  # of Euler's steps
+expected = temperature / (eigenvalues * (1 - eigenvalues * step / (2 * friction)))  # with the error of Euler's steps
 samples = np.maximum(duration * eigenvalues / 2, 1) * 3 * chains
 assert np.all(np.abs(variances / expected - 1) < 5 * np.sqrt(2 / samples) + 0.002), "equipartition"
 assert np.allclose(found[:6], friction / eigenvalues[:6], rtol=0.2 if "--short" in sys.argv else 0.1), "Rouse's times"

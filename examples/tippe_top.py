@@ -20,7 +20,7 @@ tilt = 0.1
 b = ar.ModelBuilder(units="kg-m-s")
 q = (0, 0, radius - offset * np.cos(tilt), np.cos(tilt / 2), 0, np.sin(tilt / 2), 0)
 spin = 250.0
-u = (0, 0, 0, -spin * np.sin(tilt), 0, spin * np.cos(tilt))  # about the vertical, in the body's frame
+u = (0, 0, 0, -spin * np.sin(tilt), 0, spin * np.cos(tilt))  # spin about the vertical, in the body's frame
 b.add_body("top", mass=mass, inertia=(across, across, along), joint=ar.Free(), q=q, u=u)
 b.add_site("top", position=(0, 0, offset), kind="wood", radius=radius)
 b.add_force(ar.forces.Gravity(acceleration=(0, 0, -9.81)))

@@ -174,9 +174,10 @@ def with_starts(kept: dict[str, list[dict[str, Any]]]) -> str:
             differ += stats.ttest_ind(*changes, equal_var=False).pvalue < 0.05
         seen.append(differ / 400)
     return textwrap.fill(
-        "Both arms begin with exact draws, so the change of a chain's distance during a run can be tested with less "
-        f"scatter. Welch's test of these changes gives p = {found.pvalue:.2f}. It finds {seen[0]:.0%} of equal samples "
-        f"different, {seen[1]:.0%} of those 5 % longer and {seen[2]:.0%} of those 5 % shorter.",
+        "Both arms begin with exact draws. The change of a chain's end-to-end distance during a run therefore scatters "
+        f"less than the distance itself. Welch's test of these changes gives p = {found.pvalue:.2f}. It finds a "
+        f"difference in {seen[0]:.0%} of the trials with equal samples, in {seen[1]:.0%} of those with one sample 5 % "
+        f"longer, and in {seen[2]:.0%} of those with one sample 5 % shorter.",
         118,
     )
 
@@ -221,29 +222,29 @@ def main() -> None:
 
 `python -m validation.adaptive_chain` runs `adaptive-chain`, 200 links, in two arms: with joints that lock and release
 ("adaptive"), and with every joint free ("all-active"). Each arm has {least:,} runs on one thread. Every run has its own
-start, noise and transitions, so all samples are independent. The start of a run is drawn from exact distributions:
-rotations from that of the springs, locked joints from the one in which locks and releases balance, and speeds from
-thermal motion. Adaptive runs last {ARMS["adaptive"]:g} units of time, in which {changes:.0f} joints lock or release.
-The others last {ARMS["all-active"]:g}.
+start, noise and transitions, so all samples are independent. The start of a run is drawn from exact distributions: the
+rotations of the joints from the thermal distribution of the springs, the set of locked joints from the distribution in
+which locks and releases balance, and the speeds from the thermal distribution. Adaptive runs last {ARMS["adaptive"]:g}
+units of time, in which {changes:.0f} joints lock or release. The all-active runs last {ARMS["all-active"]:g}.
 
 The first table compares the end-to-end distances at the ends of the runs by two-sample tests. The last columns show how
-sensitive a test is. For this purpose both samples are pooled, two new samples are drawn from the pool with replacement,
-and one of them is left as it is or made 5 % longer or shorter. The columns give how often the test finds the two
-different at the level of 5 %.
+sensitive a test is. For this purpose both samples are pooled, and two new samples are drawn from the pool with
+replacement. The distances of one new sample are then left unchanged, or made 5 % longer or shorter. The columns give
+how often the test finds a difference between the two new samples at the level of 5 %.
 
 {compared(ends)}
 
 {with_starts(kept)}
 
-These tests can only show changes for which a run is long enough. The next table therefore gives the mean distances over
-parts of the chain at the start, their change with one standard error, and the correlation of the end of a run with its
-start ("memory"):
+These tests can show only changes that develop within the length of a run. The next table therefore gives the mean
+distances over parts of the chain at the start, their change with one standard error, and the correlation of the end of
+a run with its start ("memory"):
 
 {remembered(kept)}
 
-The whole chain remembers its start: by Rouse's theory its relaxation time is 4 γ m N⟨R²⟩/3π²kT, about twenty thousand
-units. The runs show that neither arm drives the distribution away from the exact one, on the scales that can change
-within a run.
+The whole chain remembers its start. By Rouse's theory, its relaxation time is 4 γ m N⟨R²⟩/3π²kT, about twenty thousand
+units, with the friction γ, the mass m of a link, the number N of links and the end-to-end distance R. The runs show
+that neither arm drives the distribution away from the exact one, on the length scales that can change within a run.
 
 {cost}
 """,

@@ -177,18 +177,18 @@ def write(kept: dict[str, Any]) -> None:
         f"""
 ## What `advise` says of the built-in cases
 
-`python -m validation.advice`, {SECONDS:g} s of probe for each case, at a tolerance of 2 %. *Its own* is the rule and
-the step that the authors of the case chose. Errors are relative to the observed quantities.
+`python -m validation.advice`, {SECONDS:g} s of wall time for the probe of each case, at a tolerance of 2 %. *Its own*
+is the rule and the step that the authors of the case chose. Errors are relative to the observed quantities.
 
 {table(heads, rows)}
 
 The advice differs from the choice of the authors for these reasons. *bounce* takes half of the step that contacts
 allow, because its check depends on the moment within a step at which a contact begins. The steps of *n-four-bar* are
 ten times as short as a tolerance of two percent requires. *ebola-receptor* and *nanoparticle-docking* were made to show
-scaling and the friction-implicit rule; without inertia they take a hundredth of the time. The molten salts are
-published with Kutta-Merson, which costs five evaluations per step. *adaptive-protein* and *flexible-filament* were made
-to show locking. For the first, it is not known whether locking changes the results by less than two percent; for the
-second, it changes them by more.
+scaling and the friction-implicit rule; without inertia these two cases take a hundredth of the time. The molten salts
+are published with Kutta-Merson, which costs five evaluations per step. *adaptive-protein* and *flexible-filament* were
+made to show locking. For the first, it is not known whether locking changes the results by less than two percent; for
+the second, it changes them by more.
 
 All options with an estimate of at most {PATIENCE:g} s were run. Of the runs of at least {SHORT:g} s, the estimates of
 {counts["near"]} of {counts["judged"]} are within a factor of {FACTOR:g}. Shorter runs mostly consist of costs that
@@ -196,9 +196,9 @@ occur once in a run. The machine was shared with other programs, so wall times o
 2. The estimates are therefore judged by processor time.
 
 The error of a run is its deviation from the explicit run, or from the friction-implicit run if the explicit one is too
-expensive. If a stop condition ends both runs, it is the error of the time of arrival. No error is given if paths
-diverge whatever the step. {counts["kept"]} of {counts["errors"]} errors are within the promised error or the tolerance.
-The last column gives how many checks of the case the run passes.
+expensive. If a stop condition ends both runs, the error is that of the time of arrival. No error is given if paths
+diverge with any step. {counts["kept"]} of {counts["errors"]} errors are within the promised error or the tolerance. The
+last column gives how many checks of the case the run passes.
 
 {table(details, costs)}
 """,

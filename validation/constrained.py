@@ -345,7 +345,8 @@ def main() -> None:
         f"## Torsions and constraints\n\n`python -m validation.constrained {nanoseconds:g}`. Alanine dipeptide moves "
         f"by φ and ψ only, at {TEMPERATURE:g} K in steps of {1000 * STEP:g} fs. articulon uses torsion dynamics with "
         "Fixman's potential. OpenMM uses constraints and virtual sites, and each of its samples has the weight "
-        f"1/√det G. χ² is the mean square difference of {BINS} bins of an angle relative to their errors, from "
+        "1/√det G, with the mass matrix G of the motions that are left free. "
+        f"χ² is the mean square difference of {BINS} bins of an angle relative to their errors, from "
         f"{BLOCKS} blocks; 1 is expected. The runs last {IMPLICIT:g} ns in an implicit solvent and {nanoseconds:g} ns "
         f"in {waters} TIP3P waters.\n\n"
         + table(["", "articulon", "OpenMM", "difference / error"], rows)

@@ -107,14 +107,15 @@ def main() -> None:
 `{CASE}` runs without noise and flow, from rest. Guy (2018, 5.5) puts the core's centre 250 nm from the receptors'
 plane, and says that "approximately 65 nm" have to be traversed. With chains at 30 degrees, the tips are 66.4 nm from
 the plane. At this distance the attraction is mostly the r⁻⁶ attraction of body A. The docking time therefore grows as
-the eighth power of the initial distance between the centres of bodies A and the receptors, and 1 nm more makes it an
-eighth longer.
+the eighth power of the initial distance between the centres of bodies A and the receptors, and a distance larger by 1
+nm makes the docking time an eighth longer.
 
-*Straight chains* is the one-dimensional reduction of this model: all joints held, no inertia, an advance of 55 nm.
-*Docks* is the time of the full model to {STAGES[-1][1]} nm, with friction-implicit steps of 40 and 8 ps; the rest of
-the way takes 0.05 μs. Its chains bend towards the receptors, which shortens the time by 7 %. The other columns are for
-a run with a constant a2 = {A2:g} and steps of {SCALED_STEP}: its time, its delay, and the results of its fidelity
-report at a tolerance of 2 % (lag, residual of the forces, pairs, verdict).
+The column *straight chains* gives the time of a one-dimensional reduction of this model: all joints are locked, inertia
+is neglected, and the particle advances by 55 nm. The column *docks* gives the time of the full model for an advance of
+{STAGES[-1][1]} nm, with friction-implicit steps of 40 and 8 ps; the rest of the way takes 0.05 μs. The chains of the
+full model bend towards the receptors, which shortens the time by 7 %. The other columns are for a run with a constant
+a2 = {A2:g} and steps of {SCALED_STEP}: its time, its delay, and the results of its fidelity report at a tolerance of 2
+% (lag, residual of the forces, pairs, verdict).
 
 {table([*head, "verdict"], rows)}
 """,

@@ -74,13 +74,13 @@ def main() -> None:
 {model.bodies} bodies with {degrees_of_freedom} degrees of freedom, walls, and all pairs without a cutoff. Velocity
 Verlet takes steps of {STEP} for {BLOCKS * block:g} ns, after {EQUILIBRATION} under Langevin's thermostat at
 {TEMPERATURE:g} K. The total energy is sampled {BLOCKS * SAMPLES:,} times. The slope is that of a line through the means
-of {BLOCKS} blocks. Its error comes from the scatter of these means about the line, which includes all correlation
-shorter than a block.
+of {BLOCKS} blocks. The error of the slope comes from the scatter of these means about the line. This scatter includes
+all correlations that are shorter than a block.
 
 | | kT per ns and degree of freedom |
 | --- | --- |
 | slope | {slope:.1e} ± {error:.1e} |
-| upper 95 % bound of its size | {bound:.1e} |
+| upper 95 % bound of its magnitude | {bound:.1e} |
 | OpenMM, double precision, as published | {OPENMM:.1e} |
 
 The standard deviation of the total energy over all samples is {found.std():.1e} kT.

@@ -146,15 +146,15 @@ after 55 nm.
 
 The scaled runs use Kutta–Merson with the policy `error-controlled`, whose tolerance bounds the delay on arrival or the
 lag at every moment. The reference is the unscaled friction-implicit rule. For *near* its steps are 8 ps. For
-*published* they are 40 ps up to 35 nm and 8 ps up to 44 nm. The rest is unscaled Kutta–Merson, because equal steps do
-not stay finite where the tips meet the receptors. The evaluations of unscaled Kutta–Merson are extrapolated from
-{SAMPLE}. Errors are relative to the unscaled docking time.
+*published* they are 40 ps up to 35 nm and 8 ps up to 44 nm. The rest of the way is computed with unscaled Kutta–Merson,
+because a run with equal steps diverges where the tips meet the receptors. The number of evaluations of unscaled
+Kutta–Merson is extrapolated from the first {SAMPLE}. Errors are relative to the unscaled docking time.
 
 {table(head, rows)}
 
-The true error stays below the tolerance. It is about half of the tolerance or less. The reason is that the tolerance
-also applies to the joints, and these need a larger a2 than the approach of the particle alone would need. Unscaled
-friction-implicit steps need the fewest evaluations here, fewer than any scaled run.
+The true error stays below the tolerance. It is about half of the tolerance or less, because the tolerance also applies
+to the joints. The joints need a larger a2 than the approach of the particle alone. Unscaled friction-implicit steps
+need the fewest evaluations here, fewer than any scaled run.
 """,
     )
 

@@ -46,16 +46,15 @@ def main() -> None:
 
 `python -m validation.fits` fits the four stiffnesses and the viscosity of `{CASE}` to {SEEDS} sets of measurements for
 each size of the errors. The sets differ by the seeds of their errors. The table gives the share of intervals that
-contain the true number; the column "interval" gives the expected share and its standard error. p is the p-value of
-Kolmogorov and Smirnov's test that the joint distances (p̂ − p)ᵀ C⁻¹ (p̂ − p) follow the χ² distribution with
-{len(keys)} degrees of freedom.
+contain the true value; the column "interval" gives the expected share and its standard error. The column "p" gives the
+p-value of Kolmogorov and Smirnov's test that the joint distances (x̂ − x)ᵀ C⁻¹ (x̂ − x) follow the χ² distribution with
+{len(keys)} degrees of freedom. Here x̂ are the fitted parameters, x the true ones, and C is the estimated covariance.
 
 {table(["errors", "interval", *names, "p"], rows)}
 
-With errors of 1 mm the numbers are known to 2 to 4 %, and the run is linear in them over this range. With errors of 5
-mm they are known to 10 to 20 %. The run is not linear over this range, and 95 % intervals contain the true number in
-about 90 of 100 sets only. So where the width of an interval is a tenth of the number or more, the interval is too
-narrow.
+With errors of 1 mm the parameters are known to 2 to 4 %, and the run is linear in the parameters over this range. With
+errors of 5 mm they are known to 10 to 20 %. The run is not linear over this range, and 95 % intervals contain the true
+value in only about 90 of 100 sets. So an interval is too narrow if its width is a tenth of the parameter or more.
 """
     write_section("fits", text)
 

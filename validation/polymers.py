@@ -217,8 +217,8 @@ def main() -> None:
         f"## Melts of chains\n\n`python -m validation.polymers {duration:g}`. {CHAINS} chains of {BEADS} beads run "
         f"at density 0.85, kT = 1 and friction {FRICTION:g}/τ for {duration:g} τ each, in steps of {STEP:g} τ (OpenMM: "
         f"{0.5 * STEP:g} τ, springs: {SPRING_STEP:g} τ). Rods are {BOND:g} σ long. The last column but one gives the "
-        "deviations of the four quantities from those of the first row, in standard errors. Springs are another model "
-        "and may differ.\n\n"
+        "deviations of the four quantities from those of the first row, in standard errors. Chains with springs are "
+        "another model, so their results may differ.\n\n"
         + table(["", "⟨R²⟩ [σ²]", "⟨Rg²⟩ [σ²]", "ratio", "pressure [ε/σ³]", "deviations / errors", "τ/s"], rows),
     )
 

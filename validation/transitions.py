@@ -59,11 +59,15 @@ def main() -> None:
 
 `python -m validation.transitions`, {time.perf_counter() - began:.0f} s. In random forests of bodies, half of them with
 loops, some joint axes are locked and then released, once with each built-in `choice` of the released speeds
-([transitions](transitions.md)). The table gives the largest relative errors of four kinds: the change of the momentum
-projected on the coarse motions; the error of the energy; the difference between the speeds before a lock and those
-after a release that takes back what this lock put into its reservoir; and the difference between the released speeds
-and those computed with the dense mass matrix. "Best search" is the largest improvement of the objective that SciPy's
-SLSQP found from {STARTS} starts.
+([transitions](transitions.md)). The table gives the largest relative errors of four kinds:
+
+- the change of the momentum, projected on the coarse motions;
+- the error of the energy;
+- the difference between the speeds before a lock and the speeds after a release from the reservoir of this lock;
+- the difference between the released speeds and the speeds computed with the dense mass matrix.
+
+The column "best search" gives the largest improvement of a choice's objective that SciPy's SLSQP found from {STARTS}
+starts.
 
 {table(["bodies", "transitions", *COLUMNS.values()], rows)}
 """,

@@ -185,7 +185,8 @@ the tolerance of {TOLERANCE:.0%}, and {len(found) - within} are beyond it.
 Runs beyond the tolerance that are called trusted: {len(trusted)}. Runs within the tolerance that are not called
 trusted: {len(doubted)}, which is {len(doubted) / max(within, 1):.1%} of those within. In {covered} of {len(known)} runs
 the true error is within the interval of the estimated error. The unscaled motion that a verdict needs costs
-{np.median(costs):.0%} of the evaluations of the run (median); the runs here are as short as such runs can be.
+{np.median(costs):.0%} of the evaluations of the run (median). This share is high because the runs here are as short as
+scaled runs can be.
 
 {wrong}""",
     )

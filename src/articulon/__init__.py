@@ -1,7 +1,7 @@
 """articulon: the dynamics of articulated molecules, nanoparticles, polymers and grains across scales.
 
-The public names are attributes of this package and load on first use, so that ``import articulon`` stays quick
-and a script that only builds models never pays for the compiler or for plotting.
+The public names are attributes of this package and load on first use. Therefore ``import articulon`` is quick, and a
+script that only builds models does not load the compiler or the plotting library.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Announcements to the user besides results: that kernels are compiled, and about how long this takes."""
+"""Messages to the user that are not results: that kernels are being compiled, and about how long this takes."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ def _quiet(text: str) -> None:
 
 _listener: Callable[[str], None] = _quiet
 BATCH = "compiling"
-"""First word of the message that a batch of kernels is compiled."""
+"""First word of the message that announces the compilation of a batch of kernels."""
 _TOLD: set[str] = set()
 """Texts that this process has printed to the terminal."""
 
@@ -39,17 +39,18 @@ def announcing(say: Callable[[str], None]) -> Iterator[None]:
         _listener = before
 
 
+def tell_the_terminal(text: str) -> None:
+    """Print an announcement on standard error, once per process."""
+    if text not in _TOLD:
+        _TOLD.add(text)
+        print(f"articulon: {text}", file=sys.stderr, flush=True)
+
+
 @contextmanager
 def announcing_to_the_terminal() -> Iterator[None]:
     """Context in which standard error receives each announcement once per process, unless there is another listener."""
-
-    def say(text: str) -> None:
-        if text not in _TOLD:
-            _TOLD.add(text)
-            print(f"articulon: {text}", file=sys.stderr, flush=True)
-
     if _listener is not _quiet:
         yield
         return
-    with announcing(say):
+    with announcing(tell_the_terminal):
         yield

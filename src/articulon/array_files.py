@@ -1,7 +1,7 @@
 """Files of arrays (npz), which are checked before anything is unpacked.
 
 The directory of a zip archive gives the sizes of its entries, and an array begins with its type and shape. Both are
-read first, so that a small file that would unpack to gigabytes is rejected before it does.
+read first, so that a small file that would unpack to gigabytes is rejected before it is unpacked.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ __all__ = ["Archive", "Entry", "UnreadableError", "read_arrays"]
 
 SUFFIX = ".npy"
 FREE = 64 * 2**20
-"""Number of bytes that any archive may unpack to, however small it is."""
+"""Number of bytes to which any archive may unpack, regardless of the size of its file."""
 RATIO = 64
-"""Largest ratio of unpacked size to file size beyond that; measured numbers hardly compress at all."""
+"""Largest ratio of unpacked size to file size for archives that unpack to more than FREE bytes. Measured numbers hardly
+compress at all."""
 _BLOCK = 2**20
 _BEGIN, _END, _END_SIZE = b"PK\x03\x04", b"PK\x05\x06", 22
 
@@ -131,7 +132,7 @@ class Archive:
                         raise UnreadableError(f"is damaged (the array '{name}' ends too early)")
                     left -= len(block)
                     yield block
-                if stream.read(1):  # this also makes the archive check its checksum
+                if stream.read(1):  # reading to the end also makes the archive check its checksum
                     raise UnreadableError(f"is damaged (the array '{name}' is longer than its shape says)")
         except UnreadableError:
             raise

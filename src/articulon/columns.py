@@ -1,8 +1,8 @@
 """Records of column numbers, whose members are constants for kernels.
 
-The columns of a table are members of one record, as in ``RECORD.force``. A named tuple would work, but each use of a
-member unpacks it anew, too late for some loops that use many members: these are then not vectorised. Here a member is a
-constant from the start, like a module constant.
+The columns of a table are members of one record, as in ``RECORD.force``. Each use of a member of a named tuple unpacks
+the member again, and the compiler does not vectorise some loops that use many members. Here a member is a compile-time
+constant, like a constant of a module.
 """
 
 from typing import Any

@@ -111,8 +111,8 @@ class Declaration(BaseModel):
             fields = {**fields, key: value}
         return fields
 
-    # Tells pydantic that this does not change how the model is built, so that declarations inside declarations are
-    # validated in one pass and a fault in the inner one is reported with its full path.
+    # Tells pydantic that this method does not change how the declaration is built. Nested declarations are then
+    # validated in one pass, and a fault in an inner one is reported with its full path.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     def __repr_args__(self) -> Iterator[tuple[str, Any]]:
@@ -185,7 +185,8 @@ class Declaration(BaseModel):
 
 
 def _listed(value: Any) -> Any:
-    """Convert an array to lists. An iterator may be endless: it becomes a text about it, which no key accepts."""
+    """Convert an array to lists. An iterator may be endless. It is replaced by its description, which no key
+    accepts."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     return shown(value) if isinstance(value, Iterator | range) else value
@@ -193,7 +194,7 @@ def _listed(value: Any) -> Any:
 
 @lru_cache(maxsize=1000)
 def _places(kind: type[Declaration]) -> dict[str, Place]:
-    """Return the place of the value of each field, with the types that it may have."""
+    """Return a :class:`Place` for the value of each field, with the types that the value may have."""
     return {name: Place([typed_field(field)]) for name, field in kind.model_fields.items()}
 
 

@@ -17,7 +17,7 @@ from articulon.units import expectation
 FAULTS_SHOWN = 20
 """Maximum number of faults listed in a message; it gives the number of further ones."""
 ALIKE = 16
-"""Index from which all elements of a list have the same type; no list of fixed length is as long."""
+"""Index from which all elements of a list have the same type. No list of fixed length has this many elements."""
 
 
 def explanation(error: ValidationError, root: type[BaseModel], where: str = "") -> str:
@@ -33,7 +33,7 @@ def explanation(error: ValidationError, root: type[BaseModel], where: str = "") 
         # A union reports a fault once for each of its members; the first report is enough.
         places.setdefault(key, (fault, owner, dimension))
     for key in [key for key, (fault, *_) in places.items() if fault["type"] == "too_short"]:
-        if any(other.startswith(f"{key}[") for other in places):  # it is empty because its items are at fault
+        if any(other.startswith(f"{key}[") for other in places):  # the list is empty only because its items are invalid
             del places[key]
     lines = [
         f"{key}: {_fault(*found)}" if key else _fault(*found) for key, found in islice(places.items(), FAULTS_SHOWN)
@@ -80,8 +80,8 @@ MOST_KNOWN = 60
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
-    """Clause that ends a message about an unknown word: the nearest known word, and all known words, or the first of
-    many."""
+    """Return the end of a message about an unknown word: the nearest known word, and all known words, or the first ones
+    if there are many."""
     close = difflib.get_close_matches(word[:100], known, n=1, cutoff=0.5)
     hint = f"; did you mean '{close[0]}'?" if close else ""
     if len(known) > MOST_KNOWN:
@@ -123,7 +123,7 @@ def _typed_place(
         declarations = [annotation for annotation, _ in members if is_declaration(annotation)]
         inside = [typed for member in members for typed in types_inside(*member, part)]
         tagged = [member for member in members if part in tags_of(member[0])]
-        # In a union the tag comes first, even one with the same name as a key of its declaration.
+        # In a union the tag comes first. It may have the same name as a key of its declaration.
         if inside and not (tagged and len(declarations) > 1):
             keys.append(k)
             here = inside

@@ -32,7 +32,7 @@ Whole: TypeAlias = Annotated[int, BeforeValidator(integral)]
 Seed: TypeAlias = Annotated[Whole, Field(ge=0, lt=SEEDS)]
 """Seed of random numbers."""
 Flag: TypeAlias = Annotated[bool, BeforeValidator(truth)]
-"""True or false, without any substitutes for them."""
+"""True or false. No other value is accepted in place of them."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,8 @@ BodyOrGround: TypeAlias = Annotated[str, NamesBody(ground=True)]
 
 
 class Choice:
-    """Marks a field whose type is one of several declarations, selected by a key. Iterates over them."""
+    """Marks a field whose type is one of several declarations, selected by a key. Iteration yields these
+    declarations."""
 
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError
@@ -105,7 +106,7 @@ Typed: TypeAlias = tuple[Any, Dimension | None]
 
 
 class Place:
-    """A place in a declaration that holds values; what its types require is determined once for all values there.
+    """A place in a declaration that holds values. The requirements of its types are determined once for all its values.
 
     Parameters
     ----------

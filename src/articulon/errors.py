@@ -1,7 +1,7 @@
-"""Errors, classified by what the user has to look at: the case, the model, the transition, the motion or
-the checkpoint.
+"""Errors, classified by the object that the user must check: the case, the model, the transition, the motion or the
+checkpoint.
 
-Every message names the thing (the file and key, the body, the joint, the step) and says what to do about it.
+Every message names the object (the file and key, the body, the joint, the step) and tells the user what to do.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class DivergenceError(ArticulonError):
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Keyword-only arguments do not survive Exception's own pickling, and worker processes pickle errors.
+        # Worker processes pickle errors, and Exception's own pickling loses keyword-only arguments.
         return _divergence_error, (self.reason, {k: v for k, v in self.__dict__.items() if k != "reason"})
 
 

@@ -18,16 +18,16 @@ from articulon.errors import ModelError
 
 
 class Family(Choice):
-    """Declarations of which a key selects one.
+    """Declarations from which a key selects one.
 
     It is used in annotations as ``Annotated[Declaration, FAMILY]``.
 
     Parameters
     ----------
     name
-        Name of a member, as in "force".
+        Name of a member, such as "force".
     key
-        Key that selects one, as in "kind".
+        Key that selects a member, such as "kind".
     belongs
         Whether a class is a member.
     """

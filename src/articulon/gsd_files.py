@@ -1,4 +1,4 @@
-"""Opening GSD files, the format of HOOMD-blue, with errors that end a sentence about what names the file."""
+"""Opening GSD files, the format of HOOMD-blue. Messages of errors continue a prefix that names the file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def opened_gsd(file: str | Path, where: str = "") -> Iterator[Any]:
     file
         The file.
     where
-        What precedes an error, such as ``"model.file: "``.
+        Prefix of error messages, such as ``"model.file: "``.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Validation of numbers: one reading of the numbers and arrays given by a user, for all interfaces.
+"""Validation of numbers: all interfaces read a user's numbers and arrays by these functions.
 
-Booleans, complex numbers, texts, objects and non-finite values are not numbers. Nothing is rounded, cut or dropped to
-make one.
+Booleans, complex numbers, texts, objects and non-finite values are not numbers. No value is rounded, cut or dropped to
+make a number.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def clipped(text: Any, width: int = 300) -> str:
 
 
 def real(value: Any) -> float:
-    """A finite number; raises ValueError with what was expected."""
+    """A finite number; raises ValueError, which says what was expected."""
     if isinstance(value, np.ndarray) and value.shape == ():
         value = value[()]
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
@@ -73,7 +73,7 @@ def real(value: Any) -> float:
 
 
 def integral(value: Any) -> int:
-    """A whole number that fits into 64 bits; raises ValueError with what was expected."""
+    """A whole number that fits into 64 bits; raises ValueError, which says what was expected."""
     if isinstance(value, np.ndarray) and value.shape == ():
         value = value[()]
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
@@ -85,7 +85,7 @@ def integral(value: Any) -> int:
 
 
 def truth(value: Any) -> bool:
-    """True or false; raises ValueError for substitutes for them."""
+    """True or false; raises ValueError for anything else, such as 0 or 1."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"expected true or false, got {shown(value)}")
     return bool(value)
@@ -132,7 +132,7 @@ def flag(value: Any, where: str, error: type[ArticulonError] = ModelError) -> bo
 
 
 def word(value: Any, known: Sequence[str], where: str, error: type[ArticulonError] = ModelError) -> str:
-    """One of some words; raises ``error``, naming them, for anything else."""
+    """One of the ``known`` words; raises ``error``, which lists them, for anything else."""
     if not isinstance(value, str) or value not in known:
         raise error(f"{where}: expected one of {', '.join(map(repr, known))}, got {shown(value)}")
     return value
@@ -167,8 +167,8 @@ def floats(value: Any, read: Callable[[str], float] | None = None) -> np.ndarray
     Raises
     ------
     ValueError
-        With what was expected, for booleans, complex numbers, texts without ``read``, objects, and lists of unequal
-        lengths.
+        For booleans, complex numbers, texts without ``read``, objects, and lists of unequal lengths; the message says
+        what was expected.
     """
     if hasattr(value, "__array__") and not isinstance(value, np.ndarray | type):
         try:
@@ -217,7 +217,7 @@ def array(value: Any, shape: tuple[int, ...], where: str, error: type[ArticulonE
     Raises
     ------
     ArticulonError
-        As ``error``, prefixed by ``where``, for anything but numbers, another shape, or non-finite values.
+        Of the type ``error``, prefixed by ``where``, for anything but numbers, another shape, or non-finite values.
     """
     if type(value) is np.ndarray and value.dtype == np.float64 and value.shape == shape:
         # Fast path for the common case, cheaper than calling a compiled function.

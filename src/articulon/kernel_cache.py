@@ -1,8 +1,9 @@
 """The folder of compiled kernels, whose keys are the sources that the kernels are compiled from.
 
-Numba notices an edit of the file that defines a cached kernel, but not of the files it calls. So kernels are kept in
-folders named after a digest of every file of their floor and of the floors before it. An edited or upgraded package
-never runs a stale kernel, and an edit of one floor keeps what was compiled for the floors before it.
+Numba notices an edit of the file that defines a cached kernel, but not of the files it calls. The package is therefore
+divided into layers, called *floors*, and kernels are stored in folders named after a digest of every file of their
+floor and of the floors before it. An edited or upgraded package never runs a stale kernel, and an edit of one floor
+keeps the kernels of the floors before it.
 """
 
 import atexit
@@ -41,23 +42,23 @@ FLOORS = (
         for floor in ("algebra", "model", "dynamics", "thermostats", "forces", "scaling", "integrate")
     ),
 )
-"""Files of kernels and of what they call, floor by floor. A kernel calls functions of its own floor and of those before
-it; kernels in other folders call functions of all floors and of their own folder."""
+"""Files of kernels and of the functions that they call, floor by floor. A kernel calls functions of its own floor and
+of those before it; kernels in other folders call functions of all floors and of their own folder."""
 
 
 @cache
 def cache_folder() -> Path:
     """Folder of the compiled kernels for this processor, this compiler and this user.
 
-    ``ARTICULON_CACHE_DIR`` or ``NUMBA_CACHE_DIR`` set it; by default it is under the user's cache folder. If that is
-    not writable, a temporary folder of this process is used, with a warning.
+    ``ARTICULON_CACHE_DIR`` or ``NUMBA_CACHE_DIR`` set the folder; by default it is under the user's cache folder. If
+    this folder is not writable, a temporary folder of this process is used, with a warning.
 
     Raises
     ------
     ArticulonError
         With the name of the folder, if somebody else could have written to it: it holds code that is run.
     """
-    # A kernel for another processor would not be loaded: a process that only means to load it would compile it again.
+    # The name contains the processor: Numba would not load a kernel for another processor, but compile it again.
     digest = hashlib.sha256(f"{numba.__version__} {get_host_cpu_name()} {get_host_cpu_features().flatten()}".encode())
     root = cache_root()
     try:
@@ -88,7 +89,8 @@ def _digests() -> dict[str, str]:
 
 
 def sources() -> str:
-    """Digest of all sources of kernels, of the compiler and of the processor: where it is equal, the bits are equal."""
+    """Digest of all sources of kernels, of the compiler and of the processor: if it is equal, results are equal to the
+    last bit."""
     return f"{cache_folder().name}-{_digests()['integrate']}"
 
 
@@ -121,8 +123,8 @@ def _sources_of_file(file: str) -> str:
 
 @cache
 def _digest_of_folder(place: str) -> str:
-    """Digest of the sources of kernels outside the floors: all floors, and the files of their own folder, which call
-    each other."""
+    """Digest of the sources of kernels outside the floors: the digest covers all floors, and the files of the kernels'
+    own folder, which call each other."""
     digest = hashlib.sha256(_digests()["integrate"].encode())
     for path in sorted((_PACKAGE / place).glob("**/*.py")):
         digest.update(f"{path.relative_to(_PACKAGE)}\n".encode())
@@ -155,8 +157,9 @@ def _temporary_cache() -> Path:
 
 
 class PackageLocator(_CacheLocator):
-    """Where Numba keeps a kernel: by its sources, not by their location. So one installation finds what another has
-    compiled from the same sources, and an edited one never runs stale kernels.
+    """Location at which Numba stores a kernel. It depends on the contents of the sources, not on their path: one
+    installation finds the kernels that another has compiled from the same sources, and an edited installation never
+    runs stale kernels.
 
     Parameters
     ----------
@@ -188,7 +191,7 @@ class PackageLocator(_CacheLocator):
 
 def ours(function: Any) -> bool:
     """Whether a function's code belongs to the package. Kernels of other code are compiled for this process only:
-    nothing would distinguish two functions of the same name, or notice changes in what they call."""
+    nothing would distinguish two functions of the same name, or notice changes in the functions that they call."""
     return all(_is_ours(file) for file in files_of(function))
 
 

@@ -19,8 +19,8 @@ def specialised(
 ) -> Any:
     """A kernel made from a function's code, with some of its global names replaced, such as one law by another.
 
-    A function in a closure would make the kernel compile anew in every process. With a global it is cached, under the
-    given name.
+    A function in a closure would make every process compile the kernel again. With a global, the kernel is cached,
+    under the given name.
     """
     found = copied(function, name, **replaced)
     return kernel(found, parallel=parallel, allocates=allocates, cached=cached, called=called)

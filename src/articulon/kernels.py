@@ -1,4 +1,4 @@
-"""How kernels are compiled: with common flags, once per machine, in separate processes."""
+"""Compiles kernels with common flags, in separate processes, once per machine."""
 
 import gc
 import hashlib
@@ -33,12 +33,13 @@ if os.name == "posix":
 warnings.filterwarnings("ignore", category=NumbaExperimentalFeatureWarning)
 
 FASTMATH = {"nsz", "arcp", "contract", "afn", "reassoc"}
-"""Never plain ``True``: NaN and infinity must propagate, because divergence is detected by them."""
+"""Fast-math flags without ``nnan`` and ``ninf``: NaN and infinity must propagate, because divergence is detected by
+them."""
 
 LEAF = {
     "fastmath": FASTMATH,
     "error_model": "numpy",
-    "_nrt": False,  # no leaf allocates, and reference counts on every array cost more than the arithmetic
+    "_nrt": False,  # no leaf allocates, and counting references to every array would cost more than the arithmetic
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "pipeline_class": LeafCompiler,
@@ -47,8 +48,8 @@ LEAF = {
 jit = numba.njit(**LEAF, forceinline=True)
 """Decorator for leaf functions, which are inlined into the kernels that call them. Python cannot call them.
 
-A leaf must not return an array to a kernel that counts references (``parallel`` or ``allocates``): the kernel would
-release a reference that the leaf never took, and the memory would be freed while its owner still uses it.
+A leaf must not return an array to a kernel that counts references (``parallel`` or ``allocates``). The kernel would
+release a reference that the leaf never took, so the memory would be freed while the array's owner still uses it.
 """
 
 routine_that_allocates = numba.njit(
@@ -57,13 +58,14 @@ routine_that_allocates = numba.njit(
 """Decorator for routines that use dense algebra, because calls of LAPACK allocate arrays."""
 
 routine = numba.njit(**LEAF, forceinline=False)
-"""Decorator for parts of a kernel that are called from several places and are too long to inline at each. The flag is
-set explicitly, because Numba would pass the callers' inlining on to them."""
+"""Decorator for parts of a kernel that are called from several places and are too long to inline at each of them. It
+sets ``forceinline`` explicitly, because Numba would otherwise apply the callers' inlining to these parts."""
 
 
 _WAYS = {"python": ("cfunc",), "value": ("cpython",), "either": (), "address": ("cpython", "cfunc")}
-"""How a kernel may be called, and the wrappers that this does without: from Python; as a value handed to another
-kernel; both; or by the address of its code and by kernels that it is compiled into."""
+"""Numba's wrappers that are omitted, by how a kernel is called: ``python``: from Python; ``value``: as a value passed
+to another kernel; ``either``: in both of these ways; ``address``: by the address of its code, and by kernels that it is
+compiled into."""
 
 
 def kernel(
@@ -77,16 +79,18 @@ def kernel(
     """Compile an entry point, cached on disk, with its callees compiled into it.
 
     ``parallel`` shares its ``prange`` loops among threads; ``allocates`` lets it call dense algebra. A kernel that
-    contains a user's code, or that is not ``cached``, is compiled in every process: values that such code takes from
-    elsewhere are compiled into it, and nothing would notice a change of them. ``called`` (see ``_WAYS``) selects the
-    wrappers that are compiled: unpacking a table of a hundred arrays from Python costs more than many a kernel.
+    contains a user's code, or that is not ``cached``, is compiled in every process: values that the user's code reads
+    from elsewhere are compiled into the kernel, and a cached kernel would not notice that they changed. ``called`` (see
+    ``_WAYS``) selects the wrappers that are compiled. Unpacking a table of a hundred arrays from Python takes longer
+    than many kernels run.
     """
 
     def wrap(function: Callable) -> Any:
         previous = numba.config.CACHE_LOCATOR_CLASSES
         numba.config.CACHE_LOCATOR_CLASSES = f"{PackageLocator.__module__}.{PackageLocator.__name__}"
         try:
-            # No kernel allocates: without reference counts on every array it is a quarter faster. Threads need them.
+            # Without reference counts on every array, a kernel is a quarter faster. Most kernels do not allocate, so
+            # they need no reference counts; kernels with threads need them.
             options = {"parallel": True} if parallel else {} if allocates else {"_nrt": False}
             options |= {f"no_{one}_wrapper": True for one in _WAYS[called]}
             return numba.njit(fastmath=FASTMATH, error_model="numpy", cache=cached and ours(function), **options)(
@@ -99,33 +103,34 @@ def kernel(
 
 
 def first_class(function: Callable) -> Any:
-    """Compile a function that is handed to kernels as a value, cached on disk like a kernel; see :func:`ready`."""
+    """Compile a function that is passed to kernels as a value; it is cached on disk like a kernel. See
+    :func:`ready`."""
     return kernel(function, allocates=True, called="either")
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Runs dense algebra on one thread, so that its bits do not depend on the number of threads."""
-    # LAPACK for kernels is SciPy's, which loads its own BLAS.
+    """Runs dense algebra on one thread, so that its last bits do not depend on the number of threads."""
+    # Kernels use the LAPACK of SciPy, which loads its own BLAS.
     with _dense_algebra("scipy.linalg" in sys.modules).limit(limits=1, user_api="blas"):
         yield
 
 
 @cache
 def _dense_algebra(of_scipy: bool) -> Any:
-    """The libraries of dense algebra in this process, without SciPy's or with them. To find them takes a millisecond:
-    longer than most single calls of a kernel."""
+    """The dense algebra libraries loaded in this process, without SciPy's or with them. The search for them takes a
+    millisecond, longer than most single calls of a kernel."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
 def prepare(function: Any, signature: Any) -> Any:
-    """Compile a kernel for a signature, or load it from the cache. Afterwards calls from Python use only what is
-    compiled.
+    """Compile a kernel for a signature, or load it from the cache. Afterwards calls from Python use only compiled
+    signatures.
 
-    Otherwise a call that hands over jitted functions would be compiled anew for exactly these functions, without the
-    cache.
+    Without this restriction, a call that passes jitted functions would be compiled again for exactly these functions,
+    without the cache.
 
     Raises
     ------
@@ -154,7 +159,7 @@ _later = _Later()
 
 
 def is_awaited(function: Any = None) -> bool:
-    """Whether this thread has requested this kernel, or any, for a later compilation."""
+    """Whether this thread has requested this kernel, or any kernel if None, for a later compilation."""
     return _later.waits and (function is None or any(one is function for one, _ in _later.wanted))
 
 
@@ -168,9 +173,9 @@ def once_ready(action: Callable[[], None]) -> None:
 
 @contextmanager
 def preparing_together() -> Iterator[None]:
-    """Collects the kernels, including passes, that this thread requests in the context, and compiles them at its end,
-    on all cores; until then they must not be called. Requests left over by an error are compiled the next time. A
-    nested context waits for the outer one."""
+    """Collects the kernels, including passes, that this thread requests in the context, and compiles them together on
+    all cores when the context ends. Until then they must not be called. Requests that an error leaves behind are
+    compiled the next time. A nested context waits for the outer one."""
     if _later.waits:
         yield
         return
@@ -183,8 +188,8 @@ def preparing_together() -> Iterator[None]:
 
 
 def finish_preparing() -> None:
-    """Compiles what this thread has requested together and then runs the waiting actions, unless requests are still
-    being collected. An error may leave requests and actions behind: they are finished before the next use."""
+    """Compiles the kernels that this thread has requested together and then runs the waiting actions, unless requests
+    are still being collected. Requests and actions that an error leaves behind are finished before the next use."""
     if _later.waits or not (_later.wanted or _later.then):
         return
     wanted, then = _later.wanted[:], _later.then[:]
@@ -201,8 +206,8 @@ def finish_preparing() -> None:
 
 @contextmanager
 def preparing_at_once() -> Iterator[None]:
-    """Compiles the kernels that this thread requests in the context immediately, although others wait. It is for
-    kernels that must have run before it is known which others are needed."""
+    """Compiles the kernels that this thread requests in the context immediately, although other requests wait. It is
+    for kernels that must run before it is known which other kernels are needed."""
     outer = _later.waits, _later.wanted, _later.then
     _later.waits, _later.wanted, _later.then = False, [], []
     try:
@@ -230,8 +235,9 @@ def check_value(function: Any) -> None:
 
 
 def prepare_for(function: Any, arguments: Iterable[Any]) -> Any:
-    """Prepares a kernel for the types of the arguments. Returns a callable for arguments of exactly these types, which
-    it does not check: looking up the types of a hundred arrays takes as long as many steps of a small model."""
+    """Prepares a kernel for the types of the arguments. Returns a callable for arguments of exactly these types. The
+    callable does not check them, because looking up the types of a hundred arrays takes as long as many steps of a
+    small model."""
     signature = tuple(numba.typeof(one) for one in arguments)
     return _Chosen(prepare(function, signature), signature)
 
@@ -262,15 +268,15 @@ def prepare_all(wanted: Iterable[tuple[Any, Any]]) -> None:
     try:
         fresh = [one for one, mark in missing if not mark.exists() and _is_kept(one[0])]
         if fresh:
-            # Kernels with the most arguments take the longest; started last, one would keep a single core busy at the
-            # end.
+            # Kernels with the most arguments take the longest to compile. If such a kernel started last, it would run
+            # alone on one core at the end.
             fresh.sort(key=lambda one: len(str(one[1])), reverse=True)
             kept = cache_root().absolute() == cache_folder().parent
             often = "once per machine" if kept else "for this process alone"
             seconds = max(1, round(SECONDS * len(fresh) / _cores()))
-            # The kernels that follow are not known yet, so a run announces only its first batch.
+            # Later kernels are not known yet, so a run announces only its first batch.
             what = _counted(len(fresh), "kernel")
-            announce(f"{BATCH} {what}, {often}: about {seconds} s, up to a minute in all")
+            announce(f"{BATCH} {what}, {often}: about {seconds} s, up to three minutes in all")
             _compile_aside(fresh)
         if missing:
             _start_threads()
@@ -304,8 +310,9 @@ def threads_to_share() -> int:
 
 @cache
 def _start_threads() -> None:
-    """Starts the threads that kernels share work among, in 3 ms. Numba starts them when it compiles or loads a parallel
-    kernel, but not when it loads a kernel that contains one, and loading that would then end the process."""
+    """Starts the threads among which kernels share work, in 3 ms. Numba starts them when it compiles or loads a
+    parallel kernel, but not when it loads a kernel that contains a parallel kernel. Loading the latter without threads
+    would end the process."""
     numba.get_num_threads()
 
 
@@ -361,8 +368,9 @@ def count_anew() -> None:
     """Makes Numba number the functions that this process compiles from a random start, different in every process.
 
     Numba names a function by its own name and its number, and the body of a parallel loop by its address and that
-    number. Child processes of one parent would count from the same number and find memory at the same addresses. A
-    process that has loaded two kernels with the same names would then run the loops of the first for both.
+    number. Child processes of one parent would all count from the same number and find memory at the same addresses, so
+    that two of their kernels could get the same names. A process that loaded both kernels would run the loops of the
+    first kernel for both.
     """
     FunctionIdentity._unique_ids = itertools.count(1 + secrets.randbits(60))
 
@@ -371,24 +379,25 @@ count_anew()
 
 
 SECONDS = 0.8
-"""Mean time to compile a kernel [s]: the 22 kernels of a docking take 17 s of one core."""
+"""Mean time to compile a kernel [s]: the 22 kernels of a docking take 17 s on one core."""
 POLL = 0.005
 """Interval at which compiling processes are polled [s]."""
 TELL = 15.0
-"""Time between messages on how far a long compilation is [s]."""
+"""Time between progress messages of a long compilation [s]."""
 INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM)
 """Signals that end a compilation immediately."""
 
 
 def _compile_aside(wanted: Sequence[tuple[Any, Any]]) -> None:
     """Compiles kernels in separate processes, so that this process loads the same code from the cache as all later
-    ones.
+    processes.
 
-    A process that compiles has two copies of what a kernel calls, one compiled alone and one compiled into the kernel,
-    and runs the first. A process that loads has only the second, which may round differently.
+    A process that compiles a kernel has two copies of each function that the kernel calls: one compiled alone and one
+    compiled into the kernel. It runs the first copy. A process that loads the kernel has only the second copy, which
+    may round differently.
 
-    Raises KeyboardInterrupt immediately if any of them is interrupted. Kernels compiled by then are kept: a file of the
-    cache is complete or absent.
+    Raises KeyboardInterrupt immediately if any of the compiling processes is interrupted. Kernels that are already
+    compiled are kept, because a file of the cache is complete or absent.
     """
     if not hasattr(os, "fork"):  # on Windows the very first run may then differ in its last bits
         return
@@ -428,7 +437,7 @@ def _compiling(function: Any, signature: Any) -> int:
     if child == 0:
         failed = 1
         try:
-            for number in INTERRUPTIONS:  # whatever the parent does, this process has nothing to save
+            for number in INTERRUPTIONS:  # this process has nothing to save when a signal ends it
                 signal.signal(number, signal.SIG_DFL)
             count_anew()
             gc.disable()  # the memory is freed when the process ends
@@ -442,5 +451,5 @@ def _compiling(function: Any, signature: Any) -> int:
                     mark.touch()
             failed = 0
         finally:
-            os._exit(failed)  # nothing of the parent's must be closed or written twice
+            os._exit(failed)  # do not close or write the parent's files a second time
     return child

@@ -1,7 +1,8 @@
 """Functions that leaves call in the same way for one state and for lanes: sine and cosine, and single-precision
 inverses.
 
-In lanes they are computed for all states at once. ``math`` computes them one number at a time or not at all.
+In lanes they are computed for all states at once. The functions of ``math`` would be computed for one lane after the
+other, or are not available in lanes.
 """
 
 import math
@@ -63,17 +64,18 @@ def _rough_inverse_root(x):
     return lambda x: np.float64(np.float32(1.0) / np.sqrt(np.float32(x)))
 
 
-# π/2 in three parts; a whole number below 2²⁰ times each of the first two is exact.
+# π/2 in three parts; the product of each of the first two parts with a whole number below 2²⁰ is exact.
 _PART1 = float.fromhex("0x1.921fb54400000p+0")
 _PART2 = float.fromhex("0x1.0b4611a600000p-34")
 _PART3 = float.fromhex("0x1.3198a2e037073p-69")
 _REDUCED_TO = 2.0**20
-"""Largest angle [rad] for which π/2 in three parts is accurate enough."""
+"""Largest angle [rad] for which the three parts of π/2 are accurate enough."""
 
 
 @jit
 def _vector_sine_and_cosine(x):
-    """sin x and cos x to an ulp for |x| below ``_REDUCED_TO``: minimax polynomials on [−π/4, π/4]."""
+    """sin x and cos x to one unit in the last place for |x| below ``_REDUCED_TO``: minimax polynomials on [−π/4,
+    π/4]."""
     k = nearest(x * (2.0 / math.pi))
     y = fused(k, -_PART3, fused(k, -_PART2, fused(k, -_PART1, x)))
     y2 = y * y

@@ -1,6 +1,6 @@
-"""Table rows that differ from lane to lane: what a law reads for pairs whose kinds differ between lanes.
+"""Table rows that differ from lane to lane, for force laws of pairs whose kinds differ between lanes.
 
-``rows[k, c]``, with ``k`` from :func:`indices`, holds in each lane the number in column ``c`` of that lane's row.
+``rows[k, c]``, with ``k`` from :func:`indices`, has in each lane the number in column ``c`` of that lane's row.
 """
 
 import operator
@@ -37,8 +37,9 @@ class _IndicesModel(PrimitiveModel):
 
 @intrinsic
 def indices(typingctx: Any, like: Any, first: Any, kinds: Any, places: Any, at: Any) -> Any:
-    """For each lane, ``first`` plus the kind (int32) of one of the consecutive places (uint32) from an index on;
-    ``like`` sets the number of lanes."""
+    """Row index for each lane: ``first`` plus the kind (int32) of the lane's place. ``places`` (uint32) holds the
+    places of consecutive lanes from index ``at`` on, and ``kinds`` the kind of each place; ``like`` sets the number of
+    lanes."""
     width = like.width
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:

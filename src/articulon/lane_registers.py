@@ -1,4 +1,4 @@
-"""Filling registers of lanes from memory, from one number or from bits, and summing their lanes."""
+"""Functions that fill registers of lanes from memory, from one number or from bits, and that sum their lanes."""
 
 from typing import Any
 
@@ -12,9 +12,9 @@ from articulon.lanes import WIDTH, Choices, Lanes, splat, vector_type
 
 @intrinsic
 def load_rows(typingctx: Any, like: Any, table: Any, numbers: Any, at: Any) -> Any:
-    """Rows of a table (n, 4) as four lanes, one for each column; ``like`` sets the number of rows. The row numbers
-    (uint32) are consecutive from an index on. A row is read in one piece, where a column would need an address for each
-    lane; columns are then formed by moves between registers."""
+    """Rows of a table (n, 4) as four registers of lanes, one for each column; ``like`` sets the number of rows. The row
+    numbers (uint32) are consecutive in ``numbers`` from index ``at`` on. Each row is loaded as a whole, because loading
+    a column would need an address for each lane; moves between registers then form the columns."""
     width = like.width
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -32,7 +32,8 @@ def load_rows(typingctx: Any, like: Any, table: Any, numbers: Any, at: Any) -> A
         def mixed(a: Any, b: Any, order: list[int]) -> Any:
             return builder.shuffle_vector(a, b, ir.Constant(vector_type(ir.IntType(32), len(order)), order))
 
-        # Four registers, each with row m and, with eight lanes, row m + 4 behind it; then pairs of columns.
+        # Form four registers: register m holds row m and, with eight lanes, row m + 4 after it. Then form pairs of
+        # columns.
         if width == 8:
             rows = [mixed(rows[m], rows[m + 4], list(range(8))) for m in range(4)]
         starts = range(0, width, 4)
@@ -50,7 +51,7 @@ def load_rows(typingctx: Any, like: Any, table: Any, numbers: Any, at: Any) -> A
 
 @intrinsic
 def in_all(typingctx: Any, x: Any, width: Any) -> Any:
-    """A number in each of ``width`` lanes; the width is a constant of the kernel."""
+    """A register that holds the same number in each of ``width`` lanes; the width is a constant of the kernel."""
     if not isinstance(width, types.IntegerLiteral):
         return None
     lanes = Lanes(width.literal_value)
@@ -63,7 +64,7 @@ def in_all(typingctx: Any, x: Any, width: Any) -> Any:
 
 @intrinsic
 def total(typingctx: Any, x: Any) -> Any:
-    """Sum of the lanes, in order."""
+    """Sum of the lanes, added one after the other."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         found = builder.extract_element(values[0], ir.IntType(32)(0))
@@ -76,7 +77,7 @@ def total(typingctx: Any, x: Any) -> Any:
 
 @intrinsic
 def some_lanes(typingctx: Any, bits: Any) -> Any:
-    """A condition that holds in the lanes whose bits are set in a whole number."""
+    """A condition that holds in the lanes whose bits are set in an integer."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         truth = builder.trunc(values[0], ir.IntType(WIDTH))
@@ -87,8 +88,8 @@ def some_lanes(typingctx: Any, bits: Any) -> Any:
 
 @intrinsic
 def lanes_of(typingctx: Any, numbers: Any, start: Any, rows: Any, columns: Any) -> Any:
-    """Numbers of a flat array, from an index on, as an array of lanes (rows, columns). Their address must be a multiple
-    of the size of a register."""
+    """Numbers of a flat array, from index ``start`` on, as an array of lanes (rows, columns). Their address must be a
+    multiple of the size of a register."""
     kind = types.Array(Lanes(WIDTH), 2, "C")
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -108,7 +109,7 @@ def lanes_of(typingctx: Any, numbers: Any, start: Any, rows: Any, columns: Any) 
 
 @intrinsic
 def folded(typingctx: Any, x: Any) -> Any:
-    """Sum of the lanes, by adding halves."""
+    """Sum of the lanes: the upper half is added to the lower half until one number is left."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         found, width = values[0], x.width
@@ -127,7 +128,7 @@ def folded(typingctx: Any, x: Any) -> Any:
 
 @intrinsic
 def load_run(typingctx: Any, like: Any, numbers: Any, at: Any) -> Any:
-    """Consecutive numbers of a flat array from an index on, at any alignment; ``like`` sets how many."""
+    """Consecutive numbers of a flat array from index ``at`` on, at any alignment; ``like`` sets how many."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         data = context.make_array(signature.args[1])(context, builder, values[1]).data
@@ -139,7 +140,7 @@ def load_run(typingctx: Any, like: Any, numbers: Any, at: Any) -> Any:
 
 @intrinsic
 def store_run(typingctx: Any, numbers: Any, at: Any, lanes: Any) -> Any:
-    """Writes lanes to a flat array from an index on, at any alignment."""
+    """Writes lanes to a flat array from index ``at`` on, at any alignment."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, values[0]).data

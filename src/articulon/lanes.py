@@ -1,8 +1,8 @@
 """Numbers of several states side by side, in the lanes of a vector register.
 
-A leaf is written for the numbers of one state. Compiled for *lanes* it does the same for as many states as a register
-holds: every sum, product and root is one instruction for all of them. What is the same for all states, such as masses
-and the order of the links, stays a single number. The result for a state does not depend on its neighbours.
+A leaf is written for the numbers of one state. Compiled for *lanes*, it does the same for as many states as a register
+holds: every sum, product and root is one instruction for all states. Quantities that are the same for all states, such
+as masses and the order of the links, stay single numbers. The result for a state does not depend on the other lanes.
 
     q = LaneArray.zeros((model.nq,))        # coordinates of WIDTH states
     q.numbers[:, lane] = ...                # coordinates of one state, as plain numbers
@@ -30,7 +30,8 @@ from articulon.kernels import LEAF
 
 
 def _width() -> int:
-    """Number of states that fill the widest registers of this processor; two narrow registers count as one."""
+    """Number of states that fill the widest registers of this processor; two registers of half the width count as
+    one."""
     features = get_host_cpu_features()
     return 8 if features.get("avx512f") else 4
 
@@ -52,11 +53,11 @@ class Lanes(types.Type):
         return self.width
 
     def unify(self, _: Any, other: Any) -> Any:
-        """Unifies a single number with lanes: it goes to all lanes."""
+        """Unifies a single number with lanes: the number is copied to all lanes."""
         return self if isinstance(other, types.Float | types.Integer) or other == self else None
 
     def can_convert_from(self, _: Any, other: Any) -> Any:
-        """Allows a single number to become lanes: it goes to all lanes."""
+        """Allows the conversion of a single number to lanes: the number is copied to all lanes."""
         return Conversion.safe if isinstance(other, types.Float | types.Integer) else None
 
 
@@ -91,7 +92,7 @@ class _ChoicesModel(models.PrimitiveModel):
 
 
 def splat(builder: Any, number: Any, width: int) -> Any:
-    """A number in all lanes."""
+    """A register with a number in all of its lanes."""
     kind = vector_type(number.type, width)
     first = builder.insert_element(ir.Constant(kind, ir.Undefined), number, ir.IntType(32)(0))
     order = ir.Constant(vector_type(ir.IntType(32), width), [0] * width)
@@ -109,14 +110,14 @@ def _to_lanes(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -
 
 
 def _lanes_among(arguments: Any) -> Any:
-    """The type of lanes that numbers of these types combine to; None if there are no lanes."""
+    """The type of lanes that results from combining numbers of these types; None if none of them are lanes."""
     found = {one for one in arguments if isinstance(one, Lanes)}
     others = [one for one in arguments if not isinstance(one, Lanes | types.Float | types.Integer)]
     return found.pop() if len(found) == 1 and not others else None
 
 
 def _register(symbols: tuple[Any, ...], count: int, generate: Callable[..., Any], result: Any = None) -> None:
-    """Teaches Numba an operation: ``generate(builder, width, *values)`` on vectors."""
+    """Adds an operation on lanes to Numba: ``generate(builder, width, *values)`` builds its code for vectors."""
 
     def generic(self: Any, arguments: Any, keywords: Any) -> Any:
         lanes = None if keywords or len(arguments) != count else _lanes_among(arguments)
@@ -178,7 +179,7 @@ def nearest(x: Any) -> Any:
 
 
 def fused(a: Any, b: Any, c: Any) -> Any:
-    """Sum a b + c, rounded once in lanes."""
+    """The sum a b + c; in lanes, it is rounded only once."""
     return a * b + c
 
 
@@ -234,7 +235,7 @@ def width_of(typingctx: Any, x: Any) -> Any:
 
 @intrinsic
 def with_lane(typingctx: Any, x: Any, k: Any, value: Any) -> Any:
-    """Lanes with one of them replaced."""
+    """The lanes with the number in lane ``k`` replaced by ``value``."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         lanes, at, number = values
@@ -256,7 +257,7 @@ def _any_of(condition):
 
 
 def choose(condition: Any, a: Any, b: Any) -> Any:
-    """``a`` where a condition holds and ``b`` elsewhere, lane by lane or for one state."""
+    """``a`` if a condition holds, otherwise ``b``; for each lane, or for one state."""
     return a if condition else b
 
 
@@ -268,7 +269,7 @@ def _choose(condition, a, b):
 
 
 def both(a: Any, b: Any) -> Any:
-    """Whether both conditions hold, lane by lane or for one state."""
+    """Whether both conditions hold, for each lane or for one state."""
     return a and b
 
 
@@ -314,7 +315,7 @@ def _one_by_one(function: Callable[[float], float]) -> Callable[..., Any]:
 
 
 def _lift(function: Callable[[float], float]) -> None:
-    """Teaches Numba to apply a function of one number to lanes."""
+    """Makes a function of one number available for lanes in Numba."""
     lifted = _one_by_one(function)
     overload(function, jit_options={**LEAF, "forceinline": True})(lambda x: lifted if isinstance(x, Lanes) else None)
 
@@ -329,7 +330,7 @@ class LaneArray:
     Parameters
     ----------
     numbers
-        The numbers, states last, shape (..., width), as :meth:`zeros` makes them.
+        The numbers, with the states along the last axis, shape (..., width), as :meth:`zeros` makes them.
     """
 
     def __init__(self, numbers: np.ndarray) -> None:

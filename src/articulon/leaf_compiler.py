@@ -1,8 +1,8 @@
-"""How leaves are compiled: once per machine for the types of their arguments, and not to machine code.
+"""Compiles leaves to LLVM code, once per machine for the types of their arguments.
 
-Numba compiles every function to machine code, even one that is only inlined into others, and does so again in every
-process. Instead, a leaf is compiled to LLVM's optimised code and kept. It becomes machine code in the kernels that link
-it in.
+Numba compiles every function to machine code in every process, even a function that is only inlined into others.
+Instead, this compiler compiles a leaf to LLVM's optimised code and caches it. The code becomes machine code in the
+kernels into which it is linked.
 """
 
 import hashlib
@@ -78,7 +78,7 @@ class LeafLowering(NativeLowering):
 
 
 class LeafCompiler(CompilerBase):
-    """Numba's compiler for leaves: it first looks in the cache, and stops at LLVM code."""
+    """Numba's compiler for leaves: it first looks in the cache, and its last stage is LLVM code."""
 
     def define_pipelines(self) -> list[Any]:
         """The passes of the compiler; called by Numba."""
@@ -107,7 +107,7 @@ class LeafCompiler(CompilerBase):
         return result
 
     def _file(self, function: Any) -> Path | None:
-        """The cache file of a leaf for these argument types; None if two leaves might share it."""
+        """The cache file of a leaf for these argument types; None if two different leaves might get the same file."""
         state = self.state
         if not ours(function) or function.__closure__:
             return None
@@ -139,7 +139,7 @@ class LeafCompiler(CompilerBase):
         )
 
     def _keep(self, file: Path, result: CompileResult) -> None:
-        """Writes a leaf to the cache, unless it needs more than its code: LAPACK, or data of this process."""
+        """Writes a leaf to the cache, unless the leaf needs LAPACK or data of this process in addition to its code."""
         library, descriptor = result.library, result.fndesc
         library._ensure_finalized()
         if library._reload_init or library.has_dynamic_globals or result.environment.consts:
@@ -150,21 +150,21 @@ class LeafCompiler(CompilerBase):
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_suffix(f".{secrets.token_hex(4)}")
         part.write_bytes(hashlib.sha256(kept).digest() + kept)
-        part.replace(file)  # a file is complete or absent
+        part.replace(file)  # so that a cache file is complete or absent
 
 
 _DESCRIBED = sorted({*FunctionDescriptor.__slots__} - {"typemap", "calltypes", "argtypes"})
-"""Parts of Numba's description of a function that are kept. The argument types are known to the caller."""
+"""Parts of Numba's description of a function that are cached. The caller knows the argument types."""
 
 
 def _said(flags: Any) -> str:
-    """Numba's flags as text that is equal in all processes; the order of a set is not."""
+    """Numba's flags as text that is equal in all processes, although the order of a set is not."""
     told = {name: sorted(one.flags) if hasattr(one, "flags") else one for name, one in flags.values().items()}
     return ", ".join(f"{name}={one}" for name, one in sorted(told.items()))
 
 
 def _parts(found: Any) -> Iterator[Any]:
-    """Types, including those within tuples among them."""
+    """The given types, and the types within tuples among them."""
     for one in found:
         yield one
         if isinstance(one, types.BaseTuple):
@@ -172,8 +172,8 @@ def _parts(found: Any) -> Iterator[Any]:
 
 
 def _read(file: Path) -> Any:
-    """Description and code of a leaf from the cache. None if the file does not exist, or if it is damaged, with a
-    message."""
+    """Description and code of a leaf from the cache; None if the file does not exist or is damaged. A damaged file
+    causes a message."""
     try:
         kept = file.read_bytes()
     except FileNotFoundError:

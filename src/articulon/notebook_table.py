@@ -5,7 +5,7 @@ from html import escape
 
 
 def table_of_words(heading: str, rows: Mapping[str, str]) -> str:
-    """HTML of a heading and a table with a row per entry; rows without text are left out.
+    """Return the HTML text of a heading and a table with one row for each entry; entries without text are left out.
 
     Parameters
     ----------
@@ -24,5 +24,5 @@ def table_of_words(heading: str, rows: Mapping[str, str]) -> str:
 
 
 def counted(count: int, one: str, many: str) -> str:
-    """A count with its noun; empty for zero."""
+    """Return a number and its noun, such as "3 bodies"; empty for zero."""
     return f"{count} {one if count == 1 else many}" if count else ""

@@ -1,20 +1,20 @@
 """Passes: compiled functions that are bound to the arrays that they read and write.
 
 A pass is a leaf of kernels such as ``place(forest, q, ws)``. It is compiled separately for the types of its arguments,
-once per machine, whoever runs it. Bound to arguments it has two addresses: that of its code, and that of its *context*,
-the arguments in the memory layout of compiled code. A kernel runs a program, a list of such pairs, without knowing the
-arguments. So what a run does not use is not in its programs, and a kernel that drives programs is compiled once for all
-models.
+once per machine, for all processes. When it is bound to arguments, it has two addresses: the address of its code, and
+the address of its *context*, which contains the arguments in the memory layout of compiled code. A kernel runs a
+program, which is a list of such pairs, and does not need to know the arguments. The programs of a run therefore contain
+only what the run uses, and a kernel that runs programs is compiled once for all models.
 
     bound = PLACE.bind(forest, q, ws)
     program = Program([bound, ...])
     run(program.code)                       # in a kernel; ``program()`` in Python
 
-Arrays are bound as they are: code that replaces an array, because it has become too small, binds anew
-(``Bound.rebind``).
+A binding stores the addresses of arrays. Code that replaces an array, for example by a larger one, must bind the pass
+again (``Bound.rebind``).
 
-A pass may be bound to programs too, and run them: ``sweep(tree, nodes.code)`` in a pass bound to ``(tree, nodes)``. A
-pass made by ``pass_at`` does one of many things of a kind; ``run_at`` says which by a number.
+A pass may also be bound to programs, and run them: ``sweep(tree, nodes.code)`` in a pass bound to ``(tree, nodes)``. A
+pass made by ``pass_at`` does one of many similar things; ``run_at`` selects it by a number.
 """
 
 import ctypes
@@ -73,7 +73,7 @@ def _call(typingctx: Any, function: Any, context: Any) -> Any:
 
 @intrinsic
 def _call_at(typingctx: Any, function: Any, number: Any, context: Any) -> Any:
-    """Calls compiled code that also takes a number, at an address, and propagates its errors."""
+    """Calls compiled code at an address with a number as an additional argument, and propagates its errors."""
 
     def generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
         convention, taken = target.call_conv, (types.int64, types.int64)
@@ -89,7 +89,7 @@ def _call_at(typingctx: Any, function: Any, number: Any, context: Any) -> Any:
 
 @jit
 def run_at(code, which, number):
-    """Runs the pass in row ``which`` of a program with a number."""
+    """Runs the pass in row ``which`` of a program, with a number as its first argument."""
     _call_at(code[which, 0], number, code[which, 1])
 
 
@@ -132,7 +132,7 @@ class Function(WrapperAddressProtocol):
     def __init__(self, function: Any, signature: Any) -> None:
         self.function, self._signature = function, signature
         self._address = self.native = 0
-        if not isinstance(function, Dispatcher):  # one that is known by its address
+        if not isinstance(function, Dispatcher):  # a function that is known only by its address
             self._address = int(function.__wrapper_address__())
             return
         check_value(function)
@@ -168,16 +168,16 @@ class Pass:
     leaf
         The leaf that does the work (``kernels.jit``, or ``by_forest``).
     allocates
-        Whether it calls dense algebra or threads.
+        Whether the leaf calls dense algebra or threads.
     numbered
-        Whether it does one of many things, whose number is the leaf's first argument.
+        Whether the leaf does one of many things, selected by a number, which is its first argument.
     """
 
     def __init__(self, leaf: Any, *, allocates: bool = False, numbered: bool = False) -> None:
         self.leaf, self.allocates, self.numbered = leaf, allocates, numbered
         self._function: Any = None
         self.addresses: dict[int, int] = {}
-        """Addresses of loaded code, by the number of the arguments' type."""
+        """Addresses of loaded code, by the number of the type of the arguments."""
 
     @property
     def function(self) -> Any:
@@ -194,12 +194,12 @@ class Pass:
         return Bound(self, arguments)
 
     def signature(self, kind: int) -> Any:
-        """Signature of the entry point for arguments of a type, given by its number."""
+        """Signature of the entry point for arguments of the type with number ``kind``."""
         context = types.CPointer(_KINDS[kind])
         return types.void(types.int64, context) if self.numbered else types.void(context)
 
     def load(self, kind: int) -> None:
-        """Takes the address of the code compiled for arguments of a type."""
+        """Stores the address of the code compiled for arguments of the type with number ``kind``."""
         result = self.function.get_compile_result(self.signature(kind))
         self.addresses[kind] = int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
@@ -208,7 +208,7 @@ class Bound:
     """A pass and its arguments."""
 
     def __init__(self, which: Pass, arguments: tuple[Any, ...]) -> None:
-        finish_preparing()  # finish what an error left: functions among the arguments may wait for their addresses
+        finish_preparing()  # complete requests left by an error, because function arguments may still need addresses
         self.which, self.arguments = which, arguments
         self.kind, words = _bound(arguments)
         self.context = np.frombuffer(bytearray(words), dtype=np.int64)
@@ -222,7 +222,7 @@ class Bound:
         self.context[:] = np.frombuffer(_bound(self.arguments)[1], dtype=np.int64)
 
     def rebind(self, *arguments: Any) -> None:
-        """Binds the pass to other arguments of the same types, in every program that holds it.
+        """Binds the pass to other arguments of the same types, in every program that contains it.
 
         Raises
         ------
@@ -236,7 +236,7 @@ class Bound:
         self.context[:] = np.frombuffer(words, dtype=np.int64)
         self.arguments, self.programs = arguments, _programs(arguments)
         for program in self.programs:
-            _ = program.code  # compile it here, because the code that runs this pass does not check
+            _ = program.code  # compile it here, because running this pass does not compile programs
 
 
 def _programs(arguments: tuple[Any, ...]) -> "tuple[Program, ...]":
@@ -249,19 +249,19 @@ class Program:
     Parameters
     ----------
     passes
-        The passes. Those that no run on this machine has needed before are compiled when ``code`` is first read.
+        The passes. Passes that no run on this machine has used before are compiled when ``code`` is first read.
     """
 
     def __init__(self, passes: Iterable[Bound] = ()) -> None:
         self.passes = tuple(passes)
         self.addresses = np.zeros((len(self.passes), 2), dtype=np.int64)
-        """Content of ``code`` once all passes are compiled."""
+        """The array that ``code`` returns; its numbers are valid once all passes are compiled."""
         self._ready = False
 
     @property
     def code(self) -> np.ndarray:
-        """Addresses of functions and contexts, shape (passes, 2); zeros until kernels that the thread has requested
-        together are ready."""
+        """Addresses of functions and contexts, shape (passes, 2); they are zero until the kernels that the thread has
+        requested together are compiled."""
         finish_preparing()
         if not self._ready:
             compile_passes(self.passes)
@@ -276,7 +276,7 @@ class Program:
         self._ready = True
 
     def __call__(self) -> None:
-        """Runs the passes. Raises RuntimeError while they wait to be compiled with other kernels."""
+        """Runs the passes. Raises RuntimeError if they are still waiting to be compiled together with other kernels."""
         code = self.code
         if not self._ready:
             raise RuntimeError("a program is run before its passes are compiled")
@@ -284,7 +284,7 @@ class Program:
 
 
 def _every(passes: Iterable[Bound]) -> Iterator[Bound]:
-    """Passes, including those of the programs that they run."""
+    """The given passes, and the passes of the programs that they run."""
     for one in passes:
         yield one
         for program in one.programs:
@@ -292,8 +292,8 @@ def _every(passes: Iterable[Bound]) -> Iterator[Bound]:
 
 
 def compile_passes(passes: Iterable[Bound]) -> None:
-    """Compiles the passes that are not in the cache, on all cores, and loads the rest: immediately, or together with
-    other kernels that the thread has requested."""
+    """Compiles the passes that are not in the cache, on all cores, and loads the others. This is done immediately, or,
+    if the thread is collecting requests for kernels, together with these kernels."""
     wanted = {(id(one.which), one.kind): one for one in _every(passes) if one.kind not in one.which.addresses}
     _TABLES.clear()
     if not wanted:
@@ -306,20 +306,21 @@ def compile_passes(passes: Iterable[Bound]) -> None:
 
 _NUMBERS: dict[tuple[Any, ...], int] = {}
 _KINDS: list[Any] = []
-"""Numba's types by number. Comparing the types themselves takes long: those of tables consist of a hundred others."""
+"""Numba's types by number. Comparing types is slow, because those of tables consist of a hundred others."""
 _WORD, _NUMBERS_AT = ctypes.c_ssize_t, object.__basicsize__
-"""The first field of an array, after the head of every object, is the address of its numbers (NumPy's
-PyArrayObject_fields). Reading it from ``__array_interface__`` would take most of the time of making a program."""
+"""Size of a word, and offset of an array's first field after the head that every Python object has. The field is the
+address of the array's numbers (NumPy's PyArrayObject_fields). Reading the address from ``__array_interface__`` instead
+would take most of the time in which a program is made."""
 _TELLING = 0x403
-"""NumPy's flags that distinguish types of arrays: row- or column-contiguous, writable."""
+"""Mask of NumPy's flags that distinguish types of arrays: row-contiguous, column-contiguous and writable."""
 _TABLES: dict[int, tuple[Any, int, bytes]] = {}
-"""Types and words of tuples, while programs are made: most passes of a model share its tables."""
+"""Types and words of tuples, stored while programs are made, because most passes of a model share its tables."""
 _WORDS = [struct.Struct(f"={count}q") for count in range(40)]
-"""Writers of ``count`` words of eight bytes."""
+"""Objects that pack ``count`` words of eight bytes."""
 
 
 def _number(key: tuple[Any, ...], make: Callable[[], Any]) -> int:
-    """Number of a type, looked up by its key; a new type is made and numbered."""
+    """Number of a type with the given key; a type with a new key is made and gets the next number."""
     found = _NUMBERS.get(key)
     if found is None:
         _KINDS.append(make())
@@ -388,7 +389,8 @@ def pass_of(leaf: Callable[..., None]) -> Pass:
 
 
 def pass_at(leaf: Callable[..., None]) -> Pass:
-    """Decorator: makes a pass that does one of many things; the leaf takes its number first."""
+    """Decorator: makes a pass that does one of many things; the first argument of the leaf is the number that selects
+    it."""
     return Pass(jit(leaf), numbered=True)
 
 

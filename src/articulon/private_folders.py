@@ -1,7 +1,7 @@
-"""Folders with trusted content, such as compiled kernels: only the user may have written it.
+"""Folders with trusted content, such as compiled kernels, which only the user may have written.
 
-A folder is trusted if it belongs to the user, nobody else may write to it, and no parent folder lets others replace
-it. Access control lists are not checked.
+A folder is trusted if it belongs to the user, nobody else may write to it, and other users cannot replace it because of
+a parent folder's permissions. Access control lists are not checked.
 """
 
 import errno
@@ -31,8 +31,8 @@ def private_folder(path: Path, advice: str) -> Path:
     Raises
     ------
     ArticulonError
-        If the folder belongs to another user, others may write to it, or others could replace it; the message names the
-        folder.
+        If the folder belongs to another user, or if other users may write to it or could replace it; the message names
+        the folder.
     OSError
         If it cannot be created, or this user may not write to it.
     """
@@ -43,7 +43,7 @@ def private_folder(path: Path, advice: str) -> Path:
                 _check_above(place, path, advice)
     for place in (*reversed(path.parents), path):
         if not place.exists():
-            with suppress(FileExistsError):  # another process was faster
+            with suppress(FileExistsError):  # another process has created it
                 os.mkdir(place, 0o700)
     if not path.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
@@ -73,8 +73,8 @@ def _check_above(place: Path, path: Path, advice: str) -> None:
 
 
 def _writable_by_others(found: os.stat_result) -> bool:
-    """Whether other users may write to a folder. A group with only this user as its member does not count: if every
-    user has a private group, folders are group-writable by default."""
+    """Whether other users may write to a folder. Write permission of a group whose only member is this user does not
+    count: on systems where every user has a private group, folders are group-writable by default."""
     by_group = found.st_mode & stat.S_IWGRP and not _group_of_one(found.st_gid)
     return bool(found.st_mode & stat.S_IWOTH or by_group)
 
@@ -91,7 +91,7 @@ def _group_of_one(gid: int) -> bool:
 
 
 def _unmapped(uid: int) -> bool:
-    """Whether a user id is not mapped in this container, so that nothing is known about its user."""
+    """Whether a user id is not mapped in this container, so that its user is unknown."""
     try:
         overflow = int(Path("/proc/sys/fs/overflowuid").read_text(encoding="ascii"))
         mapped = Path("/proc/self/uid_map").read_text(encoding="ascii").split()

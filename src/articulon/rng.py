@@ -1,4 +1,4 @@
-"""Counter-based random numbers: a pure function of (seed, stream, window, index), without a state.
+"""Counter-based random numbers: pure functions of (seed, stream, window, index), without a generator state.
 
 The generator is Philox 4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC11, 2011).
 """
@@ -17,7 +17,7 @@ WEYL = (np.uint64(0x9E3779B9), np.uint64(0xBB67AE85))
 
 @jit
 def philox(c0, c1, c2, c3, k0, k1):
-    """Four 32-bit words, each in an unsigned 64-bit integer, from a counter of four and a key of two."""
+    """Four 32-bit words, each in an unsigned 64-bit integer, from a counter of four words and a key of two words."""
     for _ in range(10):
         p0, p1 = MULTIPLIERS[0] * c0, MULTIPLIERS[1] * c2
         c0, c1, c2, c3 = (p1 >> HALF) ^ c1 ^ k0, p1 & LOW, (p0 >> HALF) ^ c3 ^ k1, p0 & LOW
@@ -46,13 +46,13 @@ def normal_pair(seed, stream, window, index):
 
 @kernel
 def fill_uniforms(seed, stream, window, result):
-    """Fills an array (n,) with independent uniform numbers in (0, 1), of indices 0, 1, ..."""
+    """Fills an array (n,) with independent uniform numbers in (0, 1), those with the indices 0, 1, ..."""
     for k in range(result.size):
         result[k], _ = uniform_pair(seed, stream, window, k)
 
 
 @kernel
 def fill_normals(seed, stream, window, result):
-    """Fills an array (n,) with independent standard normal numbers, of indices 0, 1, ..."""
+    """Fills an array (n,) with independent standard normal numbers, those with the indices 0, 1, ..."""
     for k in range(result.size):
         result[k], _ = normal_pair(seed, stream, window, k)

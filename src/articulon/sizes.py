@@ -1,4 +1,4 @@
-"""Check of the memory that a case or a call requests, before anything is allocated."""
+"""Check of the memory that a case or a call requests, before it is allocated."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from pathlib import Path
 from articulon.errors import ArticulonError, CaseError
 
 BODY, PARTICLE, SITE, NUMBER = 2500, 1000, 300, 8
-"""Minimum memory of a jointed body, a free particle or grain, a site, and a number in an array while a model is built
-[bytes]."""
+"""Minimum memory while a model is built, for a body with a joint, for a free particle or grain, for a site, and for a
+number in an array [bytes]."""
 UNKNOWN = 2**44
-"""Assumed memory of a machine that does not report it [bytes]; more than nearly all have."""
+"""Assumed memory of a machine that does not report its memory [bytes]; nearly all machines have less."""
 LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 """Files in which Linux reports the memory limit of a group of processes."""
 
 
 @cache
 def memory() -> int:
-    """Memory available to this process: that of the machine, or the limit of its group or its shell [bytes]."""
+    """Return the memory available to this process [bytes]: the memory of the machine, or the limit of the process group
+    or of the shell."""
     found = []
     try:
         found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
@@ -28,7 +29,7 @@ def memory() -> int:
     for path in LIMITS:
         try:
             found.append(int(Path(path).read_text(encoding="ascii")))
-        except (OSError, ValueError):  # there is no such limit
+        except (OSError, ValueError):  # this limit does not exist
             continue
     try:
         import resource
@@ -43,7 +44,7 @@ def memory() -> int:
 def check_size(
     count: float, each: float, what: str, where: str, advice: str = "", error: type[ArticulonError] = CaseError
 ) -> None:
-    """Raises ``error`` if this many items do not fit into memory.
+    """Raise ``error`` if this many items do not fit into memory.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ def check_size(
     where
         Key that requests them.
     advice
-        Advice; by default to request fewer.
+        Advice in the message; by default to request fewer items.
     """
     needed = float(count) * float(each)
     if needed > memory():
@@ -65,12 +66,12 @@ def check_size(
 
 
 def number_of(count: float) -> str:
-    """A count as text: ``12,000``, or ``1e+18`` for large ones."""
+    """Return a count as text: ``12,000``, or ``1e+18`` for large counts."""
     return f"{int(count):,}" if abs(count) < 1e15 else f"{count:.3g}"
 
 
 def amount(size: float) -> str:
-    """A size in words: ``3.2 GB``."""
+    """Return a size as text: ``3.2 GB``."""
     for unit in ("bytes", "kB", "MB", "GB", "TB"):
         if size < 1000.0:
             return f"{size:.3g} {unit}"

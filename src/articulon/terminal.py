@@ -1,4 +1,5 @@
-"""Safe output to a terminal: names of files and bodies, and titles, come from others and must not control it."""
+"""Safe output to a terminal. Names of files and bodies, and titles, come from other sources and must not control the
+terminal."""
 
 from __future__ import annotations
 
@@ -15,11 +16,11 @@ UNSEEN = frozenset("\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066
 
 
 def printable(text: object) -> str:
-    r"""A text in which everything that would control a terminal is escaped, as Python does.
+    r"""Return a text in which all characters that would control a terminal are escaped, in Python's notation.
 
-    Control characters could move the cursor, change colours, titles and earlier output, or make a terminal reply;
-    directional marks would show a text in a different order. Lone surrogates, as in file names that are not valid text,
-    cannot be printed at all.
+    Control characters could move the cursor, change colours, titles and earlier output, or make a terminal reply.
+    Directional marks would show a text in a different order. Lone surrogates, which occur in file names that are not
+    valid text, cannot be printed.
 
     >>> printable("arm\x1b[2J")
     'arm\\x1b[2J'
@@ -28,7 +29,7 @@ def printable(text: object) -> str:
 
 
 def clock(seconds: float) -> str:
-    """A time as hours, minutes and seconds.
+    """Return a time as text: hours, minutes and seconds.
 
     >>> clock(3723.4)
     '1:02:03'
@@ -39,7 +40,7 @@ def clock(seconds: float) -> str:
 
 
 def standard_error() -> Console:
-    """Console for progress on standard error."""
+    """Return the console for progress on standard error."""
     from rich.console import Console
 
     return Console(stderr=True, soft_wrap=True, highlight=False)

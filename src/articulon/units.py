@@ -1,8 +1,8 @@
-"""Unit systems, and the only place where a quantity written with units becomes a plain number.
+"""Unit systems. This is the only module that converts a quantity with units to a plain number.
 
-Inside the engine every number is in the units of its case and carries no label. At the boundary (case files,
-force declarations, plot axes, output files) a :class:`UnitSystem` translates. The arithmetic of that translation
-is decimal, so that ``"0.89 mPa s"`` becomes the float nearest to the exact result and not a neighbour of it.
+Inside the engine every number is in the units of its case and has no label. For input and output (case files, force
+declarations, plot axes, output files), a :class:`UnitSystem` converts. The conversion uses decimal arithmetic, so that
+``"0.89 mPa s"`` becomes the float nearest to the exact result.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _WRITTEN = re.compile(
     rf"[+-]?{_NUMBER}(?![ \t]*(?:\^|\*\*))(?:\*[ \t]*1(?![0-9.])|[ \t*/·×().^°%_]|[^\W\d_]|(?<=[A-Za-z_])[0-9]"
     rf"|(?<=\(){_NUMBER}|(?<=[*^(])[+-]?[0-9]{{1,2}}(?![0-9.])|1(?=/))*"
 )
-"""Pattern of a number with units. Further numbers occur only in parentheses, in exponents and in 1/s, and there are no
-sums; pint parses the rest."""
+"""Pattern of a number with units. Further numbers may occur only in parentheses, in exponents and in 1/s, and sums are
+not allowed. pint parses text that matches the pattern."""
 
-# The first three are exact by the definition of the SI (BIPM, The International System of Units, 9th ed., 2019);
-# the last two are the CODATA recommended values of 2018 (Tiesinga et al., Rev. Mod. Phys. 93, 025010, 2021).
-# Written out because scipy.constants takes longer to import than the whole of this package.
+# The first three constants are exact by the definition of the SI (BIPM, The International System of Units, 9th ed.,
+# 2019); the last two are the CODATA recommended values of 2018 (Tiesinga et al., Rev. Mod. Phys. 93, 025010, 2021).
+# They are written here because scipy.constants takes longer to import than this whole package.
 BOLTZMANN_SI = Decimal("1.380649e-23")
 """Boltzmann constant [J/K]."""
 ELEMENTARY_CHARGE_SI = Decimal("1.602176634e-19")
@@ -49,7 +49,7 @@ _COULOMB_SI = ELEMENTARY_CHARGE_SI**2 / (4 * _PI * VACUUM_PERMITTIVITY_SI)
 
 
 class _Definition(NamedTuple):
-    """A dimension as exponents of mass, length, time, temperature, charge and angle."""
+    """A dimension, given by the exponents of mass, length, time, temperature, charge and angle."""
 
     noun: str
     example: str
@@ -105,23 +105,23 @@ _MOLAR_SYMBOLS = {
     "energy_length6": "kJ nm^6/mol",
     "energy_length12": "kJ nm^12/mol",
 }
-"""Symbols in labels for units derived from dalton, nanometre and picosecond, in molar form: 1 Da nm²/ps² is 1 kJ/mol to
-1e-9, by the constants of nature."""
+"""Symbols in labels for units derived from dalton, nanometre and picosecond, in molar form. 1 Da nm²/ps² equals 1
+kJ/mol with a relative error of 1e-9, because of the values of the constants."""
 
 DIMENSIONS = tuple(_DIMENSIONS)
-"""Names of the dimensions that a quantity can be declared to have."""
+"""Names of the dimensions with which a quantity can be declared."""
 
 
 @dataclass(frozen=True)
 class UnitSystem:
     """The units in which a case is written and computed.
 
-    Temperatures are in kelvin, charges in elementary charges and angles in radians in every system but ``"lj"``,
-    whose numbers are all reduced (Frenkel and Smit, Understanding Molecular Simulation, 2nd ed., section 3.2).
+    Temperatures are in kelvin, charges in elementary charges and angles in radians. The system ``"lj"`` is different:
+    all its numbers are reduced (Frenkel and Smit, Understanding Molecular Simulation, 2nd ed., section 3.2).
     """
 
     name: str
-    """Name by which a case asks for the system, such as ``"fg-um-us"``."""
+    """Name of the system in cases, such as ``"fg-um-us"``."""
     mass: float | None
     """One unit of mass [kg], or None for reduced units."""
     length: float | None
@@ -131,7 +131,8 @@ class UnitSystem:
     boltzmann: float
     """Boltzmann constant [energy/K]; 1 for reduced units."""
     coulomb: float
-    """e²/(4πε₀), the energy of two unit charges times their distance [energy length]; 1 for reduced units."""
+    """Coulomb constant e²/(4πε₀), the energy of two unit charges times their distance [energy length]; 1 for reduced
+    units."""
     symbols: tuple[str, str, str]
     """Symbols of the units of mass, length and time, for labels."""
 
@@ -141,8 +142,8 @@ class UnitSystem:
         Parameters
         ----------
         quantity
-            A number, assumed to be in the system's units already, or a string such as ``"0.89 mPa s"``. Energies may be
-            given per mole.
+            A number, which must be in the system's units, or a string such as ``"0.89 mPa s"``. Energies may be given
+            per mole.
         dimension
             One of :data:`DIMENSIONS`.
         where
@@ -169,7 +170,7 @@ class UnitSystem:
         if len(quantity) > LONGEST or not _WRITTEN.fullmatch(quantity):
             raise CaseError(f"{where}: cannot read {shown(quantity)}; expected {_expectation(definition)}")
 
-        # An angle has the same number in every system, reduced units included.
+        # An angle has the same number in every system, also in reduced units.
         if self.mass is None and dimension not in ("angle", "dimensionless"):
             raise CaseError(
                 f"{where}: reduced units ('{self.name}') take plain numbers, got {shown(quantity)}; "
@@ -209,7 +210,7 @@ class UnitSystem:
         Raises
         ------
         CaseError
-            If ``to`` is not a unit of that dimension, or the system is reduced and has no other units.
+            If ``to`` is not a unit of this dimension, or if the system is reduced and has no other units.
         """
         definition = _definition(dimension)
         if self.mass is None and dimension not in ("angle", "dimensionless"):
@@ -225,7 +226,7 @@ class UnitSystem:
         Raises
         ------
         CaseError
-            If one of the two is reduced and the other is not.
+            If one of the two systems is reduced and the other is not.
         """
         if self.name == other.name:
             return 1.0
@@ -235,7 +236,7 @@ class UnitSystem:
         return float(self._scale(definition) / other._scale(definition))
 
     def _scale(self, definition: _Definition) -> Decimal:
-        """One unit of the dimension in SI units (kelvin, coulomb and radian included)."""
+        """One unit of the dimension in SI units, including kelvin, coulomb and radian."""
         mass, length, time = _SCALES[self.name] or (Decimal(1),) * 3
         return _product((mass, length, time, Decimal(1), ELEMENTARY_CHARGE_SI, Decimal(1)), definition.exponents)
 
@@ -246,7 +247,7 @@ def unit_system(name: str) -> UnitSystem:
     Raises
     ------
     CaseError
-        If there is none; the message lists the known names.
+        If there is no such system; the message lists the known names.
     """
     try:
         return _SYSTEMS[name]
@@ -270,11 +271,11 @@ def _in_si(text: str, definition: _Definition, where: str) -> Decimal:
     except pint.UndefinedUnitError as error:
         raise CaseError(f"{where}: unknown unit in {text!r} ({error}); expected {_expectation(definition)}") from None
     except Exception:
-        # The parser raises many kinds of errors (tokenizer, arithmetic, attribute), all with the same meaning.
+        # The parser raises many kinds of errors (tokenizer, arithmetic, attribute); all mean that the text is invalid.
         raise CaseError(f"{where}: cannot read {text!r}; expected {_expectation(definition)}") from None
 
-    # To pint, radians are pure numbers, so an angle can neither be required nor distinguished from a number. A hertz
-    # may be meant as a turn per second or as a radian per second, so it is ambiguous.
+    # For pint, radians are pure numbers, so an angle cannot be required and cannot be distinguished from a number. A
+    # hertz is ambiguous: users may mean a turn per second or a radian per second.
     if definition.exponents[5] == 1 and "hertz" in stated_units:
         raise CaseError(f"{where}: {text!r} may mean turns or radians; write turn/s or rad/s")
     exponents = _pint_exponents(quantity)
@@ -303,15 +304,16 @@ def _registry() -> Any:
     )
     try:
         kept = private_folder(cache_root() / "units", CACHE_ADVICE)
-    except (OSError, ArticulonError):  # a folder that is not writable, or not trusted
+    except (OSError, ArticulonError):  # the folder of the cache is not writable, or not trusted
         kept = None
     try:  # parsing the definitions takes ten times as long as loading the cached result
         registry = made(cache_folder=kept)
-    except Exception:  # a damaged file can raise anything
+    except Exception:  # a damaged file can raise any error
         for file in [] if kept is None else kept.glob("*.*"):
             file.unlink(missing_ok=True)
         registry = made()
-    # Versions of pint differ in the CODATA year of the dalton, but one dalton must be one unit of Da-nm-ps.
+    # Versions of pint use values of the dalton from different CODATA years, but one dalton must be one unit of
+    # Da-nm-ps.
     registry.define(f"dalton = {DALTON_SI} * kilogram = Da")
     return registry
 
@@ -354,7 +356,7 @@ def _power(symbol: str, exponent: int) -> str:
     return symbol if exponent == 1 else f"{symbol}^{exponent}"
 
 
-# Name: one unit of mass [kg], length [m] and time [s]; None for reduced units.
+# By name of the system: one unit of mass [kg], of length [m] and of time [s]; None for reduced units.
 _SCALES: dict[str, tuple[Decimal, Decimal, Decimal] | None] = {
     "fg-um-us": (Decimal("1e-18"), Decimal("1e-6"), Decimal("1e-6")),
     "zg-nm-ns": (Decimal("1e-24"), Decimal("1e-9"), Decimal("1e-9")),

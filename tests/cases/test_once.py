@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import articulon as ar
-from articulon import cli
+from articulon import announcements, cli
 from articulon.announcements import announce
 from articulon.building import ModelBuilder
 from articulon.cases import case as cases
@@ -110,9 +110,23 @@ def test_the_command_resolves_and_builds_once_too(tmp_path: Path, counted: Count
     assert counted == ONCE
 
 
-def test_compiling_is_announced_once_however_many_batches_there_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def compiles_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A case whose run announces three batches of kernels."""
+    prepare = running.prepare
+
+    def in_batches(*arguments: Any) -> Any:
+        for batch in range(3):
+            announce(f"compiling {batch} kernels")
+        return prepare(*arguments)
+
+    monkeypatch.setattr(running, "prepare", in_batches)
+    monkeypatch.setattr(announcements, "_TOLD", set())
+    (tmp_path / "a.toml").write_text(BALL)
+    return tmp_path / "a.toml"
+
+
+def test_compiling_is_announced_once_however_many_batches_there_are(compiles_in_batches: Path, tmp_path: Path) -> None:
     class Listener:
         said: list[str] = []
 
@@ -122,15 +136,15 @@ def test_compiling_is_announced_once_however_many_batches_there_are(
         def message(self, text: str) -> None:
             self.said.append(text)
 
-    prepare = running.prepare
-
-    def in_batches(*arguments: Any) -> Any:
-        for batch in range(3):
-            announce(f"compiling {batch} kernels")
-        return prepare(*arguments)
-
-    monkeypatch.setattr(running, "prepare", in_batches)
-    (tmp_path / "a.toml").write_text(BALL)
     listener = Listener()
-    ar.run(tmp_path / "a.toml", tmp_path / "run", progress=listener, report=False)
+    ar.run(compiles_in_batches, tmp_path / "run", progress=listener, report=False)
     assert [text for text in listener.said if "compiling" in text] == ["compiling 0 kernels"]
+
+
+@pytest.mark.parametrize(("progress", "said"), [(None, "articulon: compiling 0 kernels\n"), (False, "")])
+def test_a_script_without_a_terminal_is_told_of_compiling_alone(
+    compiles_in_batches: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], progress: bool | None, said: str
+) -> None:
+    """Unless it wants to be told nothing."""
+    ar.run(compiles_in_batches, tmp_path / "run", progress=progress, report=False)
+    assert capfd.readouterr() == ("", said)

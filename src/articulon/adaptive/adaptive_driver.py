@@ -1,5 +1,5 @@
-"""The driver of adaptive runs, which locks and releases joints and modes at decisions, with coarse steps between
-them."""
+"""The driver of adaptive runs. It locks and releases joints and modes at decisions, and takes coarse steps between the
+decisions. The lockable joints and modes are called *parts* (``lockable.py``)."""
 
 import math
 
@@ -27,15 +27,16 @@ from articulon.model import State
 from articulon.model.state import STEPS, resolution_memory
 
 CHATTERS = 8
-"""Number of successive changes of a joint or mode, each as early as its conditions allow, from which they count as
-chatter."""
+"""Minimum number of successive changes of a joint or mode that count as chatter. Each of these changes happens as early
+as the conditions allow."""
 
 
 class AdaptiveDriver(Driver):
     """Locks and releases joints and modes at decisions at fixed intervals; another driver takes the steps.
 
-    Decision k is made at the time k ``every``, before the step that begins at this time or, if no step begins there,
-    before the next step. A decision that changes nothing leaves the steps bitwise unchanged. While joints are locked,
+    Decision k is due at the time k ``every``. It is made before the step that begins at this time or, if no step begins
+    there, before the next step. A decision that changes nothing leaves the steps bitwise unchanged. While joints are
+    locked,
     steps are taken by the coarse model with its own tables. All data on which decisions depend are part of the state.
 
     Parameters
@@ -133,8 +134,8 @@ class AdaptiveDriver(Driver):
                 return status
 
     def _advance(self, state: State, until: float, steps: int) -> int:
-        """Take steps up to the next decision. Decisions interrupt the sequence of steps to ``until``, but do not change
-        it."""
+        """Take steps up to the next decision, or up to ``until``. A decision that changes nothing does not change the
+        steps."""
         number = float(state.resolution.criteria[criteria_memory.DECISIONS]) if self.managed else math.inf
         if self.managed and self.counted:
             steps = min(steps, round(number * self.counted) - int(state.counters[STEPS]))
@@ -151,7 +152,7 @@ class AdaptiveDriver(Driver):
         return status
 
     def _time(self, number: float) -> float:
-        """Return the time of a decision, with a margin for rounding errors."""
+        """Return the time of a decision, minus a margin for rounding errors."""
         return (number - 1e-9) * self.every
 
     def _ready(self, state: State, locked: np.ndarray) -> Coarse:
@@ -167,7 +168,7 @@ class AdaptiveDriver(Driver):
         self.coarse = None
 
     def lock_now(self, state: State, parts: np.ndarray) -> None:
-        """Lock some joints and modes (parts,), bool, regardless of the conditions.
+        """Lock the chosen joints and modes, regardless of the conditions.
 
         Parameters
         ----------
@@ -180,7 +181,7 @@ class AdaptiveDriver(Driver):
         self._ready(state, self.resolution.locked_parts(state))
 
     def release_now(self, state: State, parts: np.ndarray) -> None:
-        """Release some joints and modes (parts,), bool, regardless of the conditions.
+        """Release the chosen joints and modes, regardless of the conditions.
 
         Parameters
         ----------
@@ -198,7 +199,8 @@ class AdaptiveDriver(Driver):
             self._ready(state, self.resolution.locked_parts(state))
 
     def potential_shift(self, state: State) -> float:
-        """Return Fixman's potential of the moving joints minus that of all joints [energy]; 0 without this potential.
+        """Return Fixman's potential of the moving joints minus that of all joints [energy]; 0 for a run without this
+        potential.
 
         Parameters
         ----------
@@ -329,7 +331,7 @@ class AdaptiveDriver(Driver):
             chosen[members.parts[to_lock]] = True
         after = self.resolution.locked_parts(state) | chosen
         if after[self.joints.degrees_of_freedom > 0].all() and any(m.lock and m.lock.chances for m in self.members):
-            chosen[:] = False  # a random condition gets another chance at a later decision
+            chosen[:] = False  # a random condition can lock them at a later decision
         if chosen.any():
             self.resolution.lock(state, chosen)
             changed = True

@@ -1,5 +1,5 @@
-"""A coarse model that is ready to run. Its tables are made from those of the fine model, and it uses the same compiled
-functions."""
+"""A coarse model that is ready to run. Its tables are made from those of the fine model, and both use the same compiled
+functions. The lockable joints and modes are called *parts* (``lockable.py``)."""
 
 import copy
 from typing import Any
@@ -30,7 +30,7 @@ class Coarse:
     evaluator, driver
         Evaluator and driver of the fine model.
     state
-        State of the fine model, at the coordinates at which the parts are locked.
+        State of the fine model. Its coordinates are those at which the parts are locked.
     locked
         Joints and modes that are locked, shape (parts,).
     made
@@ -108,7 +108,8 @@ def _sites(fine: Evaluator, model: Model, merging: Merging) -> Any:
 
 
 def _between(table: SiteTable, link: np.ndarray) -> SiteTable:
-    """Return a term of listed sites without the entries whose sites are all in one merged body."""
+    """Return the table of a force between listed sites, without the entries whose sites all belong to one merged
+    body."""
     members = table.members
     if not members.shape[0] or members.shape[0] != table.rows.shape[0] or table.constants.size:
         return table
@@ -118,19 +119,28 @@ def _between(table: SiteTable, link: np.ndarray) -> SiteTable:
 
 
 def _stop(stop: Stop, merging: Merging, fine: Model, q: np.ndarray, coarse: Evaluator) -> Stop:
-    """The condition that ends a run for the coarse model, from that for the fine one at q."""
+    """Return the stop condition of the coarse model, converted from that of the fine model at the coordinates q."""
     if stop.link[0] < 0:
         return stop
-    link, tables = merging.link[stop.link], coarse.model.forest.flexible
-    if stop.per_mass[0] == 0.0:
-        return stop._replace(link=link, point=merging.points(stop.link, stop.point))
-    if tables is not None and tables.body[link[0]] >= 0:  # first moments contain the locked modes
-        assert coarse.ws.modal is not None
-        return stop._replace(link=link, point=merging.points(stop.link, stop.point), moment=coarse.ws.modal.moment)
-    modes, here = fine.forest.flexible, int(stop.link[0])
+    link, tables = np.where(stop.link >= 0, merging.link[stop.link], -1), coarse.model.forest.flexible
+    point, per_mass, moment = stop.point.copy(), stop.per_mass.copy(), stop.moment
+    for k in np.flatnonzero(per_mass > 0.0):
+        if tables is not None and tables.body[link[k]] >= 0:  # first moments contain the locked modes
+            assert coarse.ws.modal is not None
+            moment = coarse.ws.modal.moment
+        else:
+            point[k] += per_mass[k] * _moment(fine, int(stop.link[k]), q)
+            per_mass[k] = 0.0
+    point = merging.points(stop.link, point)
+    order = np.argsort(link < 0, kind="stable")  # the first point moves, unless neither does
+    return stop._replace(link=link[order], point=point[order], per_mass=per_mass[order], moment=moment)
+
+
+def _moment(model: Model, link: int, q: np.ndarray) -> np.ndarray:
+    """First moment of a deformed link at q, link frame [mass length], shape (3,)."""
+    modes = model.forest.flexible
     assert modes is not None
-    b = int(modes.body[here])
+    b = int(modes.body[link])
     own, k, count = int(modes.own_mode[b]), int(modes.q_start[b]), int(modes.mode[b + 1] - modes.mode[b])
-    moment = fine.forest.moment[here] + q[k : k + count] @ modes.first[own : own + count]
-    point = merging.points(stop.link, stop.point + stop.per_mass * moment)
-    return stop._replace(link=link, point=point, per_mass=np.zeros(1))
+    found: np.ndarray = model.forest.moment[link] + q[k : k + count] @ modes.first[own : own + count]
+    return found

@@ -20,8 +20,8 @@ from articulon.inputs import shown
 from articulon.model import Model
 
 SAME = 4
-"""Number of bodies with drag in a merged body up to which their drag is kept separately. If there are more, four points
-replace them, which can represent any drag."""
+"""Maximum number of bodies with drag in one merged body that keep their own drag. More bodies are replaced by four
+points, which can represent any drag."""
 
 
 def check_forces_follow(model: Model) -> None:
@@ -38,8 +38,8 @@ def check_forces_follow(model: Model) -> None:
 
 
 def follows(kind: Any) -> bool:
-    """Return whether a kind of force can be coarsened: it defines its coarsened form, or acts only between sites and
-    needs none."""
+    """Return whether a kind of force can be coarsened. It can if it defines its coarsened form, or if it acts only
+    between sites."""
     if issubclass(kind, Force):
         return kind.coarsen is not None
     return issubclass(kind, StokesDrag | Brownian | Gravity | Contact) or hasattr(kind, "site_terms")
@@ -51,8 +51,9 @@ def following(model: Model, coarse: Model) -> tuple[Any, ...]:
     Raises
     ------
     ModelError
-        For a force that cannot be coarsened: a user's function of all joints, an exclusion of site pairs by the number
-        of joints between them if the site forces have no pair list, or a kind of force without a coarsened form.
+        For a force that cannot be coarsened: a user's function of all joints, or a kind of force without a coarsened
+        form. Also if pairs of sites are excluded by the number of joints between them and the site forces have no pair
+        list.
     """
     check_forces_follow(model)
     found = [
@@ -63,10 +64,10 @@ def following(model: Model, coarse: Model) -> tuple[Any, ...]:
 
 
 def followed(fine: Forces, merging: Merging, links: int, speeds: int, sites: Any) -> Forces:
-    """Return the kernel tables of the forces for a coarse model with the given numbers of links and speeds, from those
-    of the fine model.
+    """Return the kernel tables of the forces of a coarse model, converted from those of the fine model.
 
-    ``sites`` are the site forces, already moved to the coarse links.
+    ``links`` and ``speeds`` are the sizes of the coarse model. ``sites`` are the site forces, already moved to the
+    coarse links.
     """
     drag, noise = _drag(fine.drag, fine.noise, merging, links)
     terms = (Term(kind, kind.coarsen(table, merging, links, speeds)) for kind, table in fine.terms)
@@ -104,7 +105,7 @@ def _drag(drag: Drag, noise: Noise, merging: Merging, links: int) -> tuple[Drag,
 
 
 _CORNERS = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]])
-"""Corners of a tetrahedron, whose mean is zero and whose second moments form the unit matrix."""
+"""Corners of a tetrahedron. Their mean is zero, and their second moments form the unit matrix."""
 
 
 def _put_together(rows: list[np.ndarray], sizes: np.ndarray, links: int) -> tuple[list[np.ndarray], np.ndarray]:

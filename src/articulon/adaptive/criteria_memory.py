@@ -3,13 +3,13 @@
 import numpy as np
 
 DECISIONS, LOCKS, RELEASES, CHANGES, SAVED = range(5)
-"""Indices of these numbers: decisions made, joints locked, joints released, decisions with a change, and the sum over
-all steps of the number of locked speeds."""
+"""Indices of numbers in the memory: decisions made, joints locked, joints released, decisions with a change, and the
+sum over all steps of the number of locked speeds."""
 HEAD = 8
 HELD_LOCK, HELD_RELEASE, SINCE, SHORT = range(4)
-"""Columns of the row of a joint: the numbers of successive decisions at which its condition to lock, and its condition
-to release, were true; the time of its last change; and the number of successive changes that happened as early as
-possible."""
+"""Columns of the row of a joint. The first two are the numbers of successive decisions at which its lock condition and
+its release condition were true. The others are the time of its last change, and the number of successive changes that
+happened as early as possible."""
 COLUMNS = 4
 
 

@@ -1,4 +1,5 @@
-"""Locked joints and modes of a state, and the transitions that lock and release them."""
+"""Locked joints and modes of a state, and the transitions that lock and release them. The lockable joints and modes are
+called *parts* (``lockable.py``)."""
 
 from typing import Any
 
@@ -43,7 +44,8 @@ class Resolution:
         self.whole = merged(evaluator.model, joints, evaluator.model.q0, self.nothing)
         terms = evaluator.system.forces.terms
         self.of_determinant = sum(term.kind.determinant_energy(term.table) for term in terms)
-        """Coefficient c of the energy c ln det M of the current motions, Fixman's potential [energy]."""
+        """Coefficient c of Fixman's potential c ln det M, where M is the mass matrix of the current motions
+        [energy]."""
 
     def made(self, q: np.ndarray, locked: np.ndarray) -> tuple[Model, Merging]:
         """Return the coarse model with the given parts locked at their coordinates, and the map between the two models.
@@ -101,7 +103,7 @@ class Resolution:
             self._weigh(state, inner, outer)
             return
         if group.choice == "canonical":
-            # The drawn speeds are rescaled to the requested energy, unless the energy is that of thermal motion itself.
+            # The drawn speeds are rescaled to the requested energy, unless this is the thermal energy.
             kT = self._thermal(members, state) if group.energy == "temperature" else 1.0
             d = canonical(inner, outer, kT, self.seed, STREAM, count)
         else:
@@ -154,7 +156,7 @@ class Resolution:
         state.resolution.criteria[criteria_memory.RELEASES] += count
 
     def attempt(self, state: State, members: Members, decision: DecisionState) -> np.ndarray:
-        """Try to lock members by their energy and to release them at random, one after the other; return which members
+        """Try to lock members by their energy and to release them at random, one after the other. Return which members
         changed, bool."""
         group, condition = members.group, members.lock
         assert isinstance(condition, TriedCondition)

@@ -1,12 +1,15 @@
-"""Flexible bodies with some modes locked. They have the same nodes; the deformation by the locked modes is the new
-reference shape.
+"""Flexible bodies with some modes locked. The nodes stay the same, and the deformation by the locked modes becomes the
+new reference shape.
 
-The modal coordinates are split into locked and active ones, η = η_l + η_a, and every integral in the equations of
-motion is expanded about η_l. This is exact because no integral is of higher than second order
-(:mod:`articulon.model.mode_tables`):
+The modal coordinates are split into locked and active ones, η = η_l + η_a, and every integral over the body in the
+equations of motion is expanded about η_l. This is exact because no integral is of higher than second order. The tables
+change as follows (:mod:`articulon.model.mode_tables` defines the symbols of the nodes and modes):
 
-    h(η_l), A(η_l), N_a(η_l)    in place of h0, A0, N0_a          X0 + Φ_l η_l, ½ Ψ_l η_l    of the nodes' X and p
-    −K_al η_l                   a constant force on the remaining modes
+    first moment h(η_l), inertia A(η_l)              in place of h0, A0
+    tensors N_a(η_l) of the active modes             in place of N0_a
+    node positions X0 + Φ_l η_l                      in place of X0
+    half rotations ½ Ψ_l η_l of the nodes            in place of 0
+    a constant force −K_al η_l on the active modes   in place of 0
 
 A body without active modes is rigid, and sites and joints on its nodes are attached to the body.
 """
@@ -26,8 +29,8 @@ class Deformed(NamedTuple):
     """A forest in which flexible bodies are rigid bodies, deformed by their locked modes."""
 
     forest: Forest
-    """Forest with updated node positions, rotations of nodes that no longer move, first moments and inertias, and
-    without mode tables."""
+    """Forest without mode tables. The positions of nodes, the rotations of nodes that no longer move, the first moments
+    and the inertias are those of the deformed bodies."""
     fixed: np.ndarray
     """Links that do not move relative to their parents, shape (links,)."""
     welded: np.ndarray
@@ -41,7 +44,7 @@ class Deformed(NamedTuple):
     pull: np.ndarray
     """Forces −K_jl η_l, shape (modes,)."""
     half_turn: np.ndarray
-    """Half rotations ½ Ψ_l η_l, shape (nodes, 3)."""
+    """Half rotations ½ Ψ_l η_l of the nodes, shape (nodes, 3)."""
 
 
 def deformed(forest: Forest, joints: Joints, q: np.ndarray, locked: np.ndarray) -> Deformed | None:
@@ -78,7 +81,7 @@ def deformed(forest: Forest, joints: Joints, q: np.ndarray, locked: np.ndarray) 
 
 
 _UPPER, _LOWER = [0, 1, 2, 4, 5, 8], [0, 3, 6, 4, 7, 8]
-"""Indices, among the nine entries of N, of the pairs whose means are the six entries of a symmetric matrix."""
+"""Indices of entries of N that are averaged in pairs, which gives the six entries of a symmetric matrix."""
 
 
 def tables_left(
@@ -143,8 +146,8 @@ def tables_left(
 
 
 def shapes_left(shapes: ModeShapes, eta: np.ndarray, active: np.ndarray) -> ModeShapes:
-    """Return the active modes of a body about the deformation by its locked modes. ``eta`` (modes,) are the locked
-    coordinates, and ``active`` (modes,) marks the active modes."""
+    """Return the active modes of a body, with the deformation by its locked modes as the new reference shape. ``eta``
+    (modes,) are the locked coordinates, and ``active`` (modes,) marks the active modes."""
     fixed = np.where(active, 0.0, eta)
     return shapes._replace(
         positions=shapes.positions + shapes.shapes @ fixed,

@@ -23,8 +23,8 @@ RANK = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ModeIndex:
-    """Positions, in the tables of integrals, of the modes of all flexible bodies, of pairs of modes, and of node
-    modes."""
+    """Positions of modes, pairs of modes and node modes in the tables of integrals, for all flexible bodies. A node
+    mode is one mode at one node."""
 
     body: np.ndarray
     """Flexible body of each mode, shape (modes,)."""
@@ -155,7 +155,7 @@ def mode_index(forest: Forest) -> ModeIndex | None:
 
 
 def _spread(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the owner of each item of a list, and the number of the item within its owner; ``counts`` is the number of
+    """Return the owner of each item of a list, and the number of the item within its owner. ``counts`` is the number of
     items of each owner."""
     owner = np.repeat(np.arange(counts.size), counts)
     return owner, np.arange(owner.size) - (np.cumsum(counts) - counts)[owner]

@@ -1,4 +1,5 @@
-"""Groups of joints and modes, prepared for the evaluation of their conditions."""
+"""Groups of joints and modes, prepared for the evaluation of their conditions. The lockable joints and modes are called
+*parts* (``lockable.py``)."""
 
 from dataclasses import dataclass
 
@@ -30,7 +31,7 @@ class Members:
 
 
 def members_of(model: Model, joints: Joints, groups: tuple[Group, ...]) -> list[Members]:
-    """Prepare the groups with their joints.
+    """Prepare the groups: look up their joints and modes, and prepare their conditions.
 
     Raises
     ------

@@ -40,7 +40,8 @@ def merge(forest, q, fixed, locked, tables):
             if joints.translates(kind):
                 x = add(x, apply(matrix(frame if joints.framed(kind) else e), d))
             frame = e
-        # The joint frame, or the link itself if it is fixed, relative to the body that its parent is merged into.
+        # Position and rotation of the joint frame in the body that contains the parent. For a fixed link, they are
+        # those of the link.
         if p >= 0 and lead[p] != p:
             x = add(load(position, p), apply(matrix(load_quaternion(rotation, p)), x))
             frame = product(load_quaternion(rotation, p), frame)
@@ -75,8 +76,8 @@ def merge(forest, q, fixed, locked, tables):
 
 @kernel
 def find_slots(parent, own, slot, first, free):
-    """Slots in which the inertias of children and of links with ``own`` work are summed, as in ``model/assemble.py``;
-    ``free`` (links + 1,) is scratch."""
+    """Assign to each link the slot in which the inertias of its children are summed, as in ``model/assemble.py``. A
+    link with ``own`` contributions always has a slot; ``free`` (links + 1,) is scratch."""
     used, count = 0, 0
     for i in range(parent.size):
         slot[i], first[i] = -1, 0
@@ -105,7 +106,8 @@ def find_slots(parent, own, slot, first, free):
 
 @kernel
 def points_on(links, points, position, rotation, result):
-    """Points (n, 3) of links, in the frames of the bodies that the links are merged into."""
+    """Convert points (n, 3) from the frames of their links to the frames of the bodies that the links are merged
+    into."""
     for k in range(links.size):
         i = links[k]
         x = load(points, k)

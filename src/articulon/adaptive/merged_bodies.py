@@ -145,7 +145,7 @@ def merged(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray) -> t
     """Return the coarse model with all declared forces of the fine model, even those that have no effect in it, and the
     map.
 
-    This function is for transitions during a run: it is :func:`locked_model` without checks.
+    This function does the same as :func:`locked_model`, but without checks. It is used for transitions during a run.
     """
     forest = kernel_tables(model).forest
     n = forest.parent.size
@@ -206,8 +206,8 @@ def merged(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray) -> t
 
 
 def _ordered(forest: Forest, fixed: np.ndarray, lead: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the moving links, with parents first and trees contiguous, their parents among the moving links, and the
-    starts of the trees."""
+    """Return the moving links, the parent of each among the moving links, and the start of each tree. Parents come
+    before their children, and the links of a tree are contiguous."""
     active = np.flatnonzero(~fixed)
     rank = np.full(fixed.size + 1, -1)
     rank[active] = np.arange(active.size)

@@ -1,5 +1,8 @@
 """Effect of locking and releasing on the speeds: internal impulses conserve the momentum of the remaining motions
-(Poursina 2012, chapter 3): u_f = P u_c + d with Pᵀ M d = 0.
+(Poursina 2012, chapter 3).
+
+The fine speeds are u_f = P u_c + d with Pᵀ M d = 0, where P maps the coarse speeds u_c to fine speeds, and M is the
+mass matrix.
 
 Locking is a projection: the coarse speeds have the momentum of the fine speeds in every remaining motion. Releasing
 adds a relative motion d that has no momentum in the previous motions, so that ½ dᵀ M d is exactly the added kinetic
@@ -168,7 +171,7 @@ def relative_to(before: Space, after: Space, speeds: np.ndarray) -> np.ndarray:
 
 
 def canonical(before: Space, after: Space, kT: float, seed: int, stream: int, count: int) -> np.ndarray:
-    """Draw relative speeds d: a draw from N(0, kT M⁻¹) without its projection onto the motions of ``before``."""
+    """Draw relative speeds d: speeds from N(0, kT M⁻¹) minus their projection onto the motions of ``before``."""
     drawn = after.thermal(seed, stream, count, kT)
     return drawn - before.solve(after.momentum(drawn))
 

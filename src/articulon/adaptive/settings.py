@@ -23,8 +23,8 @@ class Group(Declaration):
     without: tuple[BodyName, ...] = ()
     """Bodies excluded from the group, such as the first of a chain."""
     modes: Literal["all"] | tuple[Count, ...] | None = None
-    """Modes of these bodies instead of their joints, each separately: all, or those with the given numbers, counted
-    from 1."""
+    """Modes of these bodies, instead of their joints: all modes, or the modes with the given numbers, counted from 1.
+    Each mode locks separately."""
     lock: Condition | None = None
     """Condition that locks a member."""
     release: Condition | None = None
@@ -73,8 +73,8 @@ class Adaptive(Declaration):
 
     error_class: ClassVar = CaseError
     every: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
-    """Time between decisions, of which the first is at zero [time]. It must be a whole number of steps if steps are
-    fixed."""
+    """Time between decisions [time]. The first decision is at time zero. The time between decisions must be a whole
+    number of steps if steps are fixed."""
     groups: tuple[Group, ...]
     """Groups of joints and modes, with their conditions."""
     on: Flag = True

@@ -8,15 +8,15 @@ from articulon.kernels import kernel
 
 @kernel
 def thermal_speeds(forest, q, seed, stream, count, ws, draw):
-    """Draw speeds from N(0, M⁻¹) into ``draw.speeds``; ``ws`` must not have been used with speeds before."""
+    """Draw speeds from N(0, M⁻¹) into ``draw.speeds``. ``ws`` must not have been used with speeds before."""
     place(forest, q, ws, 0, forest.mass.size)
     draw_speeds(forest, seed, stream, count, 1.0, ws, draw)
 
 
 @kernel
 def inverse_columns(forest, q, speeds, ws, tau, wrench, columns):
-    """Compute M⁻¹ e_k for each k of ``speeds`` into the rows of ``columns``; ``ws`` as above, ``tau`` (nu,) and
-    ``wrench`` (links, 6) are zeros."""
+    """Compute M⁻¹ e_k for each k of ``speeds`` into the rows of ``columns``. ``ws`` must not have been used with speeds
+    before; ``tau`` (nu,) and ``wrench`` (links, 6) are zeros."""
     n = forest.mass.size
     place(forest, q, ws, 0, n)
     for k in range(speeds.size):

@@ -5,8 +5,8 @@ energy is below the bound. It releases a locked part with probability p, and the
 distribution below the bound.
 
 The trials preserve the distribution N(0, kT M⁻¹) of the active motions, together with any distribution of the
-coordinates that is the same for every set of locked joints. The reason is that the tested quantity, the relative motion
-in units of its own inertia, is independent of the coordinates and of the remaining motion. In equilibrium the ratio of
+coordinates that is the same for every set of locked joints. The reason is the tested quantity: the relative motion in
+units of its own inertia. It is independent of the coordinates and of the remaining motion. In equilibrium the ratio of
 locked to free time of a joint is P/p. Between trials, the distribution of the coordinates must not depend on which
 parts are locked. Fixman's potential ensures this; without it, the coordinates are weighted by √det M of the moving
 parts.
@@ -43,10 +43,10 @@ class Tries:
     """Dense linear algebra over the t speeds v of the joints that are tried.
 
     The trials are a sequence of impulses λ at these joints, u = u₀ + M⁻¹ λ. Let G be the block of M⁻¹ for the t speeds,
-    o the free speeds among them, and h the held ones. The sweep operator on the held speeds turns G into a matrix A
-    with the blocks G_oo − G_oh G_hh⁻¹ G_ho, which is the block of M⁻¹ for the free speeds while the held ones are
-    fixed, G_oh G_hh⁻¹ off the diagonal, and −G_hh⁻¹ for the held speeds. Sweeping a joint in or out takes O(t²)
-    (Goodnight, Am. Stat. 33, 149, 1979).
+    o the free speeds among them, and h the held ones. The sweep operator on the held speeds turns G into a matrix A.
+    Its block for the free speeds is G_oo − G_oh G_hh⁻¹ G_ho, the block of M⁻¹ while the held speeds are fixed. Its
+    block for the held speeds is −G_hh⁻¹, and the one off the diagonal is G_oh G_hh⁻¹. Sweeping a joint in or out takes
+    O(t²) operations (Goodnight, Am. Stat. 33, 149, 1979).
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def attempts(
             continue
         relative = tries.v[own].copy()
         energy, impulse = tries.energy(own)
-        # The last moving joint stays free. Rejecting its trial does not disturb the balance of the other joints.
+        # The last moving joint stays free. The other joints keep their equilibrium if its trial is rejected.
         if energy < below and np.count_nonzero(~outcome.locked & (space.joints.degrees_of_freedom > 0)) > 1:
             tries.lock(own, impulse)
             outcome.locked[i] = True

@@ -29,7 +29,7 @@ def print_advice(advice: Advice, console: Console) -> None:
     console.print(Text(printable(advice.case.title), style="bold"))
     console.print(Text(f"\n{printable(advice.sentence)}\n"))
     if advice.command:
-        # The command stays on one line, however long, so that it can be copied.
+        # Even a long command stays on one line, so that it can be copied.
         console.print(Text(f"    {printable(advice.command)}\n", style="bold"), soft_wrap=True)
     for part in (_table(advice), *_notes(advice)):
         console.print(part)

@@ -36,8 +36,8 @@ class Trust:
     words: str
     """Explanation of the error and of how it is known."""
     tried_over: str = ""
-    """Time with its unit over which steps were compared, if this was only a part of the run. The verdict then holds for
-    the step over this time alone."""
+    """Time with its unit over which steps were compared, if this was only a part of the run. The verdict on the step
+    then holds only for this time."""
 
     @property
     def label(self) -> str:

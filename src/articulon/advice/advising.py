@@ -28,7 +28,7 @@ from articulon.simulation.run_request import Progress, Silent
 SECONDS = 30.0
 """Default wall time of the probe [s], without compiling."""
 LONGER = 0.2
-"""Fraction of the wall time in which the cost of the recommended option is measured for longer."""
+"""Fraction of the allowed wall time for a second and longer measurement of the cost of the recommended option."""
 LEAST_SECONDS = 1.0
 """Minimum wall time of the probe [s]."""
 NOT_REACHED = "not measured: the advice was interrupted before"
@@ -45,8 +45,8 @@ def advise(
 ) -> Advice:
     """Advise on how to run a case: which integrator and step to use, what the run costs, and how far to trust it.
 
-    The case is run for a short time from its initial state, with every option that is compatible with its features: by
-    an explicit integrator, with implicit friction, without inertia, with all forces scaled, and with joints that lock.
+    The case is run for a short time from its initial state, with every option that is compatible with its features. The
+    options are an explicit integrator, implicit friction, no inertia, scaling of all forces, and joints that lock.
     First steps follow from the time scales of the case (drag relaxation, vibrations, collisions, thermal rotation).
     They are then halved until the observed motion changes by less than the tolerance. Costs are measured on the first
     steps and frames, after the kernels are loaded, and extrapolated to the whole run. The effect of inertia, scaling or
@@ -58,9 +58,9 @@ def advise(
     case
         A case from :func:`articulon.load_case`, the name of a built-in case, or the path of a case file.
     probe
-        Length of the probe [time]; a string includes the unit. By default it is the largest of eight times the slowest
-        relaxation time, 64 times the period 1/ω of the fastest vibration, and four collisions, but not longer than the
-        run.
+        Length of the probe [time]; a string includes the unit. By default it is the longest of three times: eight times
+        the slowest relaxation time, 64 times the period 1/ω of the fastest vibration, and the duration of four
+        collisions. It is not longer than the run.
     seconds
         Approximate wall time to spend, without compiling [s].
     tolerance
@@ -79,8 +79,8 @@ def advise(
     Raises
     ------
     CaseError
-        If the case cannot run (the message names its key), the probe is too short (the message gives the length needed)
-        or longer than the run, or the tolerance or time is invalid.
+        If the case cannot run; the message names the key. If the probe is too short or longer than the run; the message
+        gives the length needed. If the tolerance or time is invalid.
     KeyboardInterrupt
         After Ctrl-C. The attribute ``advice`` of the exception holds the results so far, if any.
 
@@ -203,7 +203,7 @@ class _Advising:
         return ahead
 
     def _measures(self, measuring: Measuring) -> Iterator[tuple[str, Callable[[], Option]]]:
-        """Yield the options and their measurements in order: an option that is compared with another one follows it."""
+        """Yield the options and their measurements. An option comes after the one with which it is compared."""
         steps: dict[str, Any] = {
             "friction-implicit": measuring.friction_implicit,
             "explicit": measuring.explicit,

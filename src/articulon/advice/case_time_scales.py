@@ -1,8 +1,9 @@
 """Time scales of a case: those that limit its steps, and those of the observed motion.
 
-Drag damps speeds in a time τ = m/β, springs and pair forces vibrate with a frequency ω, a collision lasts for t_c, and
-thermal motion rotates the smallest body by about one radian in √(I/kT). The steps of an explicit integrator must
-resolve the fastest of these processes. The advice decides which of them the steps of an option need not resolve.
+Drag damps speeds in a time τ = m/β. Springs and pair forces vibrate with a frequency ω. A collision lasts for a time
+t_c. Thermal motion rotates the smallest body by about one radian in a time √(I/kT). The steps of an explicit integrator
+must resolve the fastest of these processes. The advice decides which processes the steps of an option may leave
+unresolved.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ class CaseTimeScales:
     damping: float = math.inf
     """Shortest damping time of a speed, including the coupling within trees."""
     contact: float = math.inf
-    """Allowed step for contacts: a twentieth of the duration of a collision, or of the time in which a Rayleigh wave
-    crosses a grain."""
+    """Allowed step for contacts: a twentieth of the duration of a collision or of the time in which a Rayleigh wave
+    crosses a grain, whichever is shorter."""
     contact_limit: float = math.inf
     """Step above which contacts are unstable."""
     turning: float = math.inf
@@ -175,7 +176,7 @@ def _vibration(model: Model, evaluator: Evaluator) -> tuple[float, float]:
         damping = times.pop("damping", math.inf)
     else:
         times, damping = {}, math.inf
-    # The channels of ``stiffest`` do not include gravity, so the fastest vibration under all forces is computed too.
+    # ``stiffest`` does not include gravity, so the fastest vibration under all forces is computed too.
     omega = fastest_of_trees(evaluator, model.q0)
     return min([*times.values(), 1.0 / omega if omega > 0.0 else math.inf]), damping
 

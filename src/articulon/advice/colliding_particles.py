@@ -24,7 +24,7 @@ def stiffness_of_particles(subject: Subject, vibration: float, deadline: float) 
     """Return the time 1/ω of the fastest vibration of particles [time], and the mean of ω² over all directions
     [1/time²].
 
-    Both are computed at the start and after the first collisions; the stiffer state counts.
+    Both are computed at the start and after the first collisions, and the values of the stiffer state are returned.
 
     Parameters
     ----------

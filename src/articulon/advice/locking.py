@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from articulon.advice.measuring import Measuring
 
 LONGER = 3.0
-"""Factor by which costs are measured for longer if joints lock, because the cost decreases along the run."""
+"""Factor by which the time to measure a cost is longer if joints lock, because the cost decreases along the run."""
 
 
 def locking_option(m: Measuring) -> Option:
@@ -46,7 +46,7 @@ def locking_option(m: Measuring) -> Option:
 
 
 def _of_locking(m: Measuring, way: Way, step: float | None) -> Trust | None:
-    """Return how far locking can be trusted, by comparison with the motion with everything active; None if the
+    """Return how far locking can be trusted, by comparison with the motion of all joints and modes; None if the
     comparison is impossible."""
     beside = None if m.truth is None else _locked_beside(m, way, step)
     if beside is None or m.truth is None:
@@ -125,7 +125,7 @@ def _locked_beside(m: Measuring, way: Way, step: float | None) -> Apartness | No
     parts = 1 if step is None else 2 ** max(0, math.ceil(math.log2(length / moments / step)))
     made = way.with_step(length / moments / parts) if fixed else way.case
     assert made is not None and made.adaptive is not None
-    if fixed:  # decisions are at ends of steps
+    if fixed:  # decisions are made at the ends of steps
         every = length / moments / parts * max(1, round(every / (length / moments / parts)))
     made = replace(made, adaptive=made.adaptive.model_copy(update={"every": every}))
     window = Window(m.subject.model, length, parts, moments)

@@ -1,5 +1,5 @@
-"""Cheap predictions for a case with drag from its motion without inertia: the delay due to inertia, the effect of a
-constant scaling factor, and a later state from which steps can be tried."""
+"""Cheap predictions for a case with drag, from its motion without inertia. They are the delay due to inertia, the
+effect of a constant scaling factor, and a later state from which steps can be tried."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ CHUNK = 0.1
 WARM = 4
 """Number of warm-up steps, which the measurement leaves out."""
 LATE = 0.5
-"""Fraction of the measurement, taken from its end, from which the cost of later steps is extrapolated."""
+"""Fraction of the measurement, at its end, from which the cost of later steps is extrapolated."""
 ONCE = 0.1
 """Wall time to create and close the files of a run [s]."""
 WRITING = 2e-4
@@ -55,8 +55,8 @@ class Pace(NamedTuple):
     """Failed checks of the case. Only checks of conserved quantities are considered, or all checks if the run reached
     its end and has no random forces."""
     balance: float
-    """Largest energy error |T − T₀ − ΣW| so far, including the energy of locked parts, divided by the largest kinetic
-    energy."""
+    """Largest energy error |T − T₀ − ΣW| so far, including the energy of locked joints and modes, divided by the
+    largest kinetic energy."""
     stopped: bool
     """Whether the stop condition ended the run at the time ``until``."""
     failure: str
@@ -128,7 +128,7 @@ def _pace(case: Case, prepared: Prepared, seconds: float, horizon: float) -> Pac
             break
     busy = (time.process_time() - processor) / max(time.perf_counter() - started, 1e-9)
     expected = sum(moment <= horizon * (1.0 + 1e-9) for moment in times)
-    atoms = prepared.model.atoms  # in single precision
+    atoms = prepared.model.atoms  # positions of atoms are written in single precision
     places = 7.0 * len(kept[0].positions) if atoms is None else 1.5 * len(atoms)
     values = places + kept[0].q.size + kept[0].u.size
     ended = stopped or frames == len(times)
@@ -167,7 +167,7 @@ def _failed(case: Case, prepared: Prepared, kept: list[Frame], ended: bool) -> t
         prepared.policy.varies,
     )
     found = []
-    # All checks are made, because a run spends time on them too, but some mean nothing before the end of the run.
+    # All checks are evaluated, because their time is part of the cost. Some results mean nothing before the run ends.
     for check in prepared_checks(case.checks, prepared.model, dimensions, case.source):
         one = check.outcome(frames)
         if not one.passed and ((ended and not chance) or getattr(check, "kind", "") in CONSERVED):
@@ -176,7 +176,7 @@ def _failed(case: Case, prepared: Prepared, kept: list[Frame], ended: bool) -> t
 
 
 def _warmed(prepared: Prepared, state: State, duration: float) -> None:
-    """Run all functions that steps and frames need once, to load them."""
+    """Run each function that steps and frames need once, so that it is loaded."""
     prepared.observer.begin(state)
     prepared.driver.advance(state, duration, WARM)
     prepared.observer.frame(state)

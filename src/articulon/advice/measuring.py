@@ -35,12 +35,12 @@ starts from it."""
 COLLIDING = 0.25
 """Product ω h for the longest step h of colliding particles and their fastest vibration ω."""
 HEAT = 0.1
-"""Part of the tolerance that may be used by the error of the configurational temperature due to the steps of
-particles."""
+"""Fraction of the tolerance that is allowed for the error of the configurational temperature. This error comes from the
+steps of particles."""
 ANGLE = 0.5
 """Phase angle ω h of the fastest vibration in the longest step that is tried [rad]."""
 BEFORE = 0.98
-"""Fraction of the expected stop time up to which a whole run is tried; the model is not valid beyond the stop."""
+"""Fraction of the expected stop time up to which a whole run is tried. The model is not valid beyond the stop."""
 LARGEST = 0.5
 """Scaling factor above which the saving is too small to justify the errors."""
 STARTS = 2.0
@@ -79,7 +79,7 @@ class Measuring:
         self.truth_by = ""
         """Integrator of the run ``truth``."""
         self.base: Way | None = None
-        """Unscaled option without locking, and its step, with which the option that locks joints is compared."""
+        """Unscaled option without locking, and its step. The option that locks joints is compared with it."""
         self.base_step: float | None = None
         self.particles: tuple[float, float] | None = None
         """Time 1/ω [time] and mean of ω² [1/time²] of colliding particles, once known."""
@@ -93,22 +93,25 @@ class Measuring:
 
     @property
     def thermal(self) -> bool:
-        """Whether the motion is thermal. Paths then diverge for steps of any length, and only their beginnings can be
-        compared."""
+        """Whether the motion is thermal. Paths then diverge for steps of any length, and only the beginnings of paths
+        can be compared."""
         return self.subject.case.thermostat is not None or self.subject.case.run.speeds == "thermal"
 
     @property
     def _until(self) -> float:
         """Time up to which the whole run can be tried [time]; 0 if a stop condition ends it at an unknown time."""
-        if self.subject.case.run.stop is None:
+        stop = self.subject.case.run.stop
+        if stop is None:
             return self.scales.duration
+        if stop.advance is None:
+            return 0.0
         return BEFORE * self.scales.end if math.isfinite(self.scales.end) else 0.0
 
     def _deadline(self, way: Way) -> float:
         """Load the kernels of an option, and return the deadline of a search that starts now, by
         ``time.perf_counter``."""
         assert way.case is not None
-        with suppress(ArticulonError):  # the search itself reports a run that is impossible
+        with suppress(ArticulonError):  # the search itself reports an error if the run is impossible
             prepare(way.case, model=self.subject.model)
         return time.perf_counter() + SEARCH * self.seconds
 
@@ -195,8 +198,8 @@ class Measuring:
         if found.step < 0.49 * min(bound, interval):
             words = f"the change by halving, first of {found.what}" if found.what else "the change by halving"
         if same and 0.49 * bound < found.step < bound == float(own.step):
-            # The tried step is shorter than the step of the case, because it is a power-of-two fraction of the time
-            # between frames. The step of the case is kept; its error follows from the order 2.
+            # The tried step is a power-of-two fraction of the time between frames, and shorter than the step of the
+            # case. The step of the case is kept; its error follows from the order 2 of the integrator.
             found = found._replace(step=bound, error=float(found.error or 0.0) * (bound / found.step) ** 2)
             self.base_step = bound if self.base is way else self.base_step
         return self.costs.of(way, found.step, words, self._of_steps(found))
@@ -303,8 +306,8 @@ class Measuring:
         return self.costs.of(way, found.step, words, Trust(self.bounds.verdict(error), error, how))
 
     def _of_particles(self, way: Way) -> Option:
-        """Measure the option without inertia for free particles. Their noise depends on the step, so that runs with
-        halved steps cannot be compared."""
+        """Measure the option without inertia for free particles. The noise depends on the step, so runs with halved
+        steps cannot be compared."""
         own: Any = self.subject.case.integrator
         words = "steps of weak order 1: compare averages of the chosen step with those of half the step"
         trust = Trust("inconclusive", None, words)
@@ -314,7 +317,7 @@ class Measuring:
         return self.costs.of(way, float(own.step), "the case's own step", trust)
 
     def _inertia(self, way: Way) -> tuple[float, str]:
-        """Return the relative error of leaving inertia out, and in words how it is known."""
+        """Return the relative error of leaving inertia out, and an explanation of how it is known."""
         ratio = self.scales.slowest_drag / self.scales.duration
         found, how = [ratio], [f"the ratio of the slowest relaxation time to the run, {_percent(ratio)}"]
         predicted = self.ahead.inertia

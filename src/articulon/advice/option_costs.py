@@ -74,7 +74,7 @@ class Costs:
         changes, case = dict(way.changes), way.case
         assert case is not None
         if step is not None:
-            if way.name != "adaptive":  # adaptive steps already divide the time between decisions
+            if way.name != "adaptive":  # an adaptive step already divides the time between decisions
                 step = fitting_step(float(self.subject.case.run.interval), step)
             changes["integrator.step"] = self._written(step, 9 if way.name == "adaptive" else 4)
             step = float(self.subject.case.units.value(changes["integrator.step"], "time", "integrator.step"))
@@ -86,7 +86,7 @@ class Costs:
         return self._measured(self.tried[option.name], seconds)
 
     def trusting(self, option: Option, trust: Trust) -> Option:
-        """Return an option with a new trust, which it keeps if its cost is measured again."""
+        """Return an option with a new trust. It keeps this trust if its cost is measured again."""
         self.tried[option.name] = self.tried[option.name]._replace(trust=trust)
         return replace(option, trust=trust)
 
@@ -105,7 +105,7 @@ class Costs:
                 return _made(way, shown, pace, tried.bound, self._seen(tried.trust, pace))
             if tried.step is None or self.subject.touches:
                 break
-            # If a step diverged, the first stable step is halved once more, as a margin for later times.
+            # If a step diverged, the first step that does not diverge is halved once more, as a margin for later times.
             failed, safe = True, not pace.failure
             tried = self._shorter(tried, pace)
         why = pace.failure or "every step that was tried diverges"
@@ -123,8 +123,8 @@ class Costs:
         return Tried(tried.way, tried.way.with_step(step), step, changes, bound, trust)
 
     def _seen(self, trust: Trust, pace: Pace) -> Trust:
-        """Return the trust with the results of the run: failed checks of the case, and, if nothing else is known, the
-        energy error of the steps."""
+        """Return the trust with the results of the run. These are the failed checks of the case and, if nothing else is
+        known, the energy error of the steps."""
         if pace.failed:
             words = f"{CHECK} ({pace.failed[0]}); {trust.words}"
             return replace(trust, verdict="violated" if trust.verdict == "violated" else "suspect", words=words)
@@ -155,7 +155,7 @@ class Costs:
 
 
 def _brief(failure: str) -> str:
-    """Return the part of a message that says when a run diverged, without its advice."""
+    """Return the part of a message that says when a run diverged, without the suggested remedy."""
     return failure.partition(":")[0]
 
 

@@ -31,7 +31,7 @@ LOOKED_AT = 12
 SEARCH = 0.12
 """Fraction of the wall time for one search."""
 AT_LEAST = 0.25
-"""Minimum wall time for the steps of a prepared trial, whatever the deadline [s]."""
+"""Minimum wall time for the steps of a prepared trial, even after the deadline [s]."""
 CHUNK = 0.1
 """Wall time of steps between returns of control to Python [s]."""
 
@@ -59,7 +59,7 @@ class Window(NamedTuple):
     length: float
     """Length of the window [time]."""
     finest: int
-    """Number of fine windows of noise between two comparison times."""
+    """Maximum number of intervals between two comparison times in which noise is held constant."""
     moments: int = MOMENTS
     """Number of times at which positions are compared."""
 
@@ -151,8 +151,8 @@ class Apartness(NamedTuple):
 def error_between(subject: Subject, path: Path, truth: Path, duration: float) -> Apartness:
     """Return the distance of a path from the true path: the largest mean error of the watched motions.
 
-    The error at a time is the smallest shift that moves the point onto the true path: the sum of a shift in time,
-    relative to ``duration``, and a shift in position, relative to the range (:mod:`articulon.fidelity.paths`).
+    The error at a time is the smallest shift that moves the point onto the true path. This shift is the sum of a shift
+    in time, relative to ``duration``, and a shift in position, relative to the range (:mod:`articulon.fidelity.paths`).
 
     If the paths cover different times, their common part is compared.
     """
@@ -185,8 +185,8 @@ def error_between(subject: Subject, path: Path, truth: Path, duration: float) ->
 
 
 def noise_parts(subject: Subject, interval: float, longest: float) -> int:
-    """Return the number of windows into which an interval is divided to hold noise constant: the smallest power of two
-    for which a window is not longer than ``longest`` [time]."""
+    """Return the number of windows into which an interval is divided to hold noise constant. It is the smallest power
+    of two for which a window is not longer than ``longest`` [time]."""
     if brownian_of(subject.model) is None:
         return 1
     count = 1

@@ -1,4 +1,4 @@
-"""Verdict on a scaled run from a first part that is long enough to show its lag."""
+"""Verdict on a scaled run, from a first part of the run that is long enough to show the lag."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def judged_probe(
 ) -> tuple[str, float | None, float, str]:
     """Run the first part of a scaled case, and judge it.
 
-    Returns the verdict on this part, the error that follows for the whole run, the length of the part as a fraction of
-    the run, and an explanation.
+    Returns the verdict on this part, the error expected for the whole run, the length of the part as a fraction of the
+    run, and an explanation.
 
     Parameters
     ----------

@@ -21,15 +21,15 @@ from articulon.model import Model
 STEPS = 64
 """Minimum number of steps of a trial."""
 NOISY = 0.2
-"""Allowed error of a path with noise, because integrators are then accurate in means rather than along single paths."""
+"""Allowed error of a path with noise. With noise, integrators are accurate for means rather than for single paths."""
 SECOND = 4.0 / 3.0
 """Ratio of the error of an integrator of order 2 to the change caused by halving its step."""
 HALVINGS = 20
 AFFORDABLE = 1e5
-"""Maximum number of steps of a run that is tried as a whole. A longer run is not tried to its end, where steps may
-fail."""
+"""Maximum number of steps of a run that is tried as a whole. A longer run is tried only in part, and steps may fail
+later."""
 LOOSENESS = 30.0
-"""Factor by which tolerances are tightened to estimate their error."""
+"""Factor by which the tolerances are tightened to estimate the error that they cause."""
 
 
 class Settled(NamedTuple):
@@ -94,7 +94,7 @@ def longest_step(
             parts = max(1, round(length / moments / step))
             window = Window(starts[0], length, 2 * parts, moments)
             longer = _halved(subject, made, window, parts, models, deadline)
-            # An interrupted trial gives no information on later times.
+            # An interrupted trial gives no information about later times.
             reached = math.inf if longer.finest is None else float(longer.finest.path.times[-1])
             if reached <= found.window and found is not latest:
                 break
@@ -144,8 +144,8 @@ def _halved(
     starts: Sequence[Model],
     deadline: float,
 ) -> Settled:
-    """Measure how much halving the step changes the motion. The step is the time between two comparison times divided
-    by ``parts``."""
+    """Measure how much the motion changes if the step is halved. The step is the time between two comparison times
+    divided by ``parts``."""
     step = window.length / window.moments / parts
     worst, what, finest = 0.0, "", None
     for k, model in enumerate(starts):

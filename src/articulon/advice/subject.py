@@ -29,7 +29,7 @@ class Subject:
     """A case whose model has the initial state of the run."""
 
     case: Case
-    """Case as given."""
+    """The case as given."""
     model: Model
     """Model in its initial state, after energy minimisation and with thermal speeds if the case requests them."""
 
@@ -60,11 +60,11 @@ class Subject:
 
     @cached_property
     def watched(self) -> list[int]:
-        """Indices of the groups that show whether steps are accurate: all, or, with noise, the translations of bodies
-        that carry others.
+        """Indices of the groups that show whether steps are accurate. Without noise they are all groups. With noise
+        they are the translations of bodies that carry others.
 
-        Light bodies that noise rotates at random follow different paths for any two steps, and only their means are
-        accurate. Heavy bodies average over the noise.
+        Noise rotates light bodies at random. Their paths differ for any two steps, and only their means are accurate.
+        Heavy bodies average over the noise.
         """
         if not self.noisy:
             return list(range(len(self.groups)))
@@ -107,7 +107,7 @@ class Subject:
         return self.case.thermostat is not None and not self.case.thermostat.deterministic
 
     def changed(self, changes: Mapping[str, Any]) -> Case:
-        """Return the case with changes, given by dotted key, that starts from the state of the subject."""
+        """Return the case with changes by dotted key. It starts from the state of the subject."""
         case = self.case.with_overrides(changes) if changes else self.case
         return self.from_start(case)
 

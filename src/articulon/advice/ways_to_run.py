@@ -18,8 +18,8 @@ from articulon.integrate.integrators import Controlled
 from articulon.thermostats.base import OVERDAMPS
 
 LONG = 2000.0
-"""Length of a run with conservative forces, in times 1/ω of the fastest vibration, above which a symplectic integrator
-is chosen. Its energy does not drift, while that of other integrators drifts in proportion to the time."""
+"""Length of a run with conservative forces above which a symplectic integrator is chosen, in times 1/ω of the fastest
+vibration. Its energy does not drift, while the energy of other integrators drifts in proportion to the time."""
 OF_PARTICLES = "ermak-mccammon"
 """Integrator without inertia for free particles with friction from a thermostat."""
 PLACEHOLDER = 1e-3
@@ -73,7 +73,7 @@ class Way(NamedTuple):
 
 
 def _times(tolerance: Any, factor: float) -> Any:
-    """Multiply a tolerance, or one for each kind of variable, by a factor. The result is at least of the size of
+    """Multiply a tolerance, or the tolerance of each kind of variable, by a factor. The result is at least the size of
     rounding errors."""
     if isinstance(tolerance, int | float):
         return max(float(tolerance) * factor, 3e-14) if tolerance else tolerance
@@ -107,7 +107,7 @@ _CONTROLLED = ("kutta-merson", "dormand-prince", "runge-kutta-fehlberg")
 
 
 def way(subject: Subject, name: str, changes: Mapping[str, Any]) -> Way:
-    """Return the option with the given changes, and with the reason if its features are incompatible."""
+    """Return the option with the given changes. If its features are incompatible, the option contains the reason."""
     try:
         case = subject.changed(changes)
     except ArticulonError as error:
@@ -165,7 +165,8 @@ def scaled(subject: Subject, a2: float) -> Way:
     rule = str(own.rule) if isinstance(own, Controlled) and isinstance(own, Explicit) else "kutta-merson"
     found = _scaled_by(subject, rule, a2)
     if found.case is None:
-        # If another integrator is refused too, scaling itself is incompatible, and that reason is more informative.
+        # If another integrator is refused too, scaling itself is incompatible, and the reason for this is more
+        # informative.
         other = _scaled_by(subject, "velocity-verlet" if subject.touches else "friction-implicit", a2)
         return found if other.case is not None else other
     if subject.drag:
@@ -205,10 +206,10 @@ def quiet_joints(subject: Subject, reach: Mapping[str, float], tolerance: float,
     subject
         The subject.
     reach
-        Rotation of the joint of each body, by the body's name [rad], for joints that can lock alone.
+        Rotation of the joint of each body, by the body's name [rad], for joints that can be locked separately.
     tolerance
-        Allowed error. A joint that rotates by a smaller angle [rad] is locked; the angle is the displacement of the far
-        end of the body relative to its size.
+        Allowed error. A joint that rotates by a smaller angle [rad] is locked. This angle is the displacement of the
+        far end of the body, relative to its size.
     every
         Time between decisions [time].
     """

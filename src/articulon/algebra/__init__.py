@@ -1,1 +1,2 @@
-"""Leaf functions on tuples of floats: vectors, rotations, spatial inertias. They compile to registers."""
+"""Low-level functions on tuples of floats: vectors, rotations, spatial inertias. The compiler keeps the tuples in
+registers."""

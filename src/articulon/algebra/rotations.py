@@ -27,7 +27,7 @@ def quaternion_at(a, k):
 
 @jit
 def product(a, b):
-    """Hamilton product a b: first b, then a."""
+    """Hamilton product a b: the rotation b, followed by the rotation a."""
     return (
         a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
         a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
@@ -76,18 +76,18 @@ def rate(e, w):
 
 @jit
 def rotation_vector(e):
-    """Axis times angle in [0, π]; at π, where the sign of the axis is arbitrary, that of e is kept."""
-    sign = choose(e[0] < 0.0, -1.0, 1.0)  # e and −e are the same rotation: take the smaller angle
+    """Axis times angle in [0, π]. At the angle π the sign of the axis is arbitrary, and the sign in e is kept."""
+    sign = choose(e[0] < 0.0, -1.0, 1.0)  # e and −e are the same rotation; the smaller angle is used
     v, w = (sign * e[1], sign * e[2], sign * e[3]), sign * e[0]
     s = math.sqrt(dot(v, v))
-    # Below 1e-8 it is 2 atan(s/w)/s, whose next term is lost in rounding.
+    # Below 1e-8, the first term of the series of 2 atan(s/w)/s is used, because the next term is below rounding.
     return scale(choose(s < 1e-8 * w, 2.0 / w, 2.0 * math.atan2(s, w) / s), v)
 
 
 @jit
 def rotation_vector_change(turned, w):
-    """Change of a rotation vector φ as its body rotates by w, in the body's frame: w + ½ φ × w + c φ × (φ × w) with c =
-    1/θ² − cot(θ/2)/(2 θ). For −φ it is the transposed map."""
+    """Rate of change of a rotation vector φ whose body rotates at w, in the body's frame: w + ½ φ × w + c φ × (φ × w)
+    with θ = |φ| and c = 1/θ² − cot(θ/2)/(2 θ). The map for −φ is the transposed one. ``turned`` is φ."""
     x = dot(turned, turned)
     c = 1.0 / 12.0 + x * (1.0 / 720.0 + x * (1.0 / 30240.0 + x * (1.0 / 1209600.0 + x / 47900160.0)))
     large = x > 0.0625

@@ -1,7 +1,7 @@
 """Vectors as three-tuples, 3x3 matrices as tuples of rows, symmetric 3x3 matrices as six numbers.
 
-A symmetric matrix is stored as (xx, xy, xz, yy, yz, zz), so that it is exactly symmetric: rounding errors in the
-symmetry of articulated inertias make long chains of spherical joints unstable.
+A symmetric matrix is stored as (xx, xy, xz, yy, yz, zz), which makes it exactly symmetric. Articulated inertias with a
+small asymmetry from rounding make long chains of spherical joints unstable.
 """
 
 from articulon.kernels import jit

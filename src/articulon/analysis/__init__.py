@@ -1,9 +1,8 @@
 """Analysis of the frames of a run: structure, transport, temperatures, and the errors of their means.
 
 Each function takes a :class:`articulon.Run`, in memory or in a folder; numbers are in the units of its case. Functions
-with an argument ``skip`` omit that fraction of the frames at the start: for means the first quarter by default, as
-summaries and reports do. Functions named ``analyse_`` also take a case
-that has not been run.
+with an argument ``skip`` omit that fraction of the frames at the start. For means it is a quarter by default, as in
+summaries and reports. Functions named ``analyse_`` also take a case that has not been run.
 """
 
 from articulon.analysis.contact_forces import contacts

@@ -1,10 +1,13 @@
 """Motion of a case without inertia, in which drag balances all other forces, and the delay of a scaled run along it.
 
 Normally all joints move, and the delay follows from the linear response along the path (``slow_motion.py``). For models
-with loops, flexible bodies, joints without drag or very many joints, all joints keep their initial coordinates, and
-each floating tree moves as one rigid body: x' = G(x)/Σβ, where G is the net force on the tree without drag and noise. A
-run scaled by a2 is then delayed by (τ/a2 − τ)/(1 + λτ/a2) because it starts from rest, and by ∫ (τ/a2 − τ) λ/(1 +
-λτ/a2) dt along the path, with λ = |dG/dt|/|G|. Every change of the force counts as a delay.
+with loops, flexible bodies, joints without drag or very many joints, all joints keep their initial coordinates. Each
+floating tree then moves as one rigid body: x' = G(x)/Σβ. G is the net force on the tree without drag and noise, and Σβ
+is the sum of its drag coefficients.
+
+Let τ be the relaxation time of the tree and λ = |dG/dt|/|G|. A run scaled by a2 is delayed by (τ/a2 − τ)/(1 + λτ/a2)
+because it starts from rest, and by ∫ (τ/a2 − τ) λ/(1 + λτ/a2) dt along the path. Every change of the force counts as a
+delay.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from articulon.scaling.error_controlled import LARGEST, allowed_lag
 from articulon.simulation.observers import evaluate
 
 CHANGE = 0.02
-"""Relative change of the net force for which the length of a step is chosen."""
+"""Relative change of the net force in one step, from which the length of the step is chosen."""
 STEPS = 4000
 LEAST = 1e-8
 """Smallest scaling factor that the search considers."""
@@ -37,7 +40,7 @@ class Approach:
     times: np.ndarray
     """Times [time], shape (n,)."""
     rates: np.ndarray
-    """Rate λ between successive times, of the tree with the largest λτ [1/time], shape (n − 1,)."""
+    """Rate λ between successive times [1/time], shape (n − 1,). It is that of the tree with the largest λτ."""
     relaxation: float
     """Relaxation time τ of the slowest moving tree [time]."""
     arrives: bool
@@ -94,7 +97,7 @@ class Approach:
             return correction * abs(self.worst(float(np.exp(logarithm)))[1]) / self.duration - tolerance
 
         low, high = float(np.log(LEAST)), 0.0
-        # The search starts at a factor of 1, because the first-order delay is valid for small delays only.
+        # The search starts at a factor of 1, because the first-order delay is valid only for small delays.
         while low < high and excess(high - 1.0) <= 0.0:
             high -= 1.0
         return float(np.exp(scipy.optimize.brentq(excess, high - 1.0, high, rtol=1e-5))) if high > low else LEAST
@@ -102,7 +105,8 @@ class Approach:
     def controlled(self, tolerance: float, minimum: float) -> float:
         """Return the mean factor that the policy ``error-controlled`` would choose along the path.
 
-        The policy is assumed to limit the delay at arrival to ``tolerance``; the start from rest is left out.
+        The policy is assumed to limit the delay at arrival to ``tolerance``. The delay that the start from rest causes
+        is left out.
         """
         total, late = 0.0, self.relaxation
         for time, step, rate in zip(self.times, np.diff(self.times), self.rates, strict=False):
@@ -122,7 +126,8 @@ def approach_of(case: Case, keep_joints: bool = False) -> Approach | None:
     case
         The case.
     keep_joints
-        Whether all joints keep their initial coordinates. If False, they do so only if their motion cannot be computed.
+        Whether all joints keep their initial coordinates. If False, they keep them only if their motion cannot be
+        computed.
     """
     model = case.build_model()
     evaluator = Evaluator(model)
@@ -151,7 +156,7 @@ def approach_of(case: Case, keep_joints: bool = False) -> Approach | None:
 
     stop, gone = case.run.stop, np.zeros(3)
     goal, follow, along = np.inf, 0, np.zeros(3)
-    if stop is not None:
+    if stop is not None and stop.advance is not None and stop.direction is not None:
         link = int(model.link[model.body(stop.body)])
         inside = [k for k, (a, b) in enumerate(floating) if a <= link < b]
         if inside:
@@ -165,7 +170,7 @@ def approach_of(case: Case, keep_joints: bool = False) -> Approach | None:
     if not keep_joints:
         lead = follow if np.isfinite(goal) else int(np.argmax(relaxations))
         root = floating[lead][0]
-        watched = int(model.head[root]) if stop is None else model.body(stop.body)
+        watched = int(model.head[root]) if stop is None or stop.advance is None else model.body(stop.body)
         ends = Ends(end, root, watched, along, goal)
         motion = slow_motion(model, float(relaxations[lead]), ends)
         if motion is not None:

@@ -1,4 +1,4 @@
-"""Estimate of the longest step for a case with contacts: ``articulon analyse`` makes it without a run."""
+"""Estimate of the longest step for a case with contacts. ``articulon analyse`` makes this estimate without a run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def load_for_analysis(
 ) -> Case:
     """Load a case like :func:`articulon.load_case`, but accept a case with contacts that has no step yet.
 
-    The integrator of such a case has None as its step, because the step is to be determined.
+    The integrator of such a case has None as its step, because the analysis determines the step.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def contact_scales(model: Model | Run, speed: float | None = None) -> ContactSca
     CaseError
         For a speed that is not positive.
     ArticulonError
-        For anything but a model or a run.
+        If the argument is neither a model nor a run.
     """
     return scales_of(model if isinstance(model, Model) else model_of(model), speed)
 

@@ -84,10 +84,12 @@ def temperature_spread(run: Run, skip: float = SETTLED) -> Spread:
 def isokinetic_spread(run: Run, derivative_gain: float, mass: float, skip: float = SETTLED) -> float:
     """Predict the standard deviation of the kinetic temperature under a modified Nosé–Hoover thermostat [temperature].
 
-    σ_T = T Q σ(q'ᵀΓ / q'ᵀMq')/(kd N k T) holds for free particles if 2 kd N k T/Q is well above the fastest frequency.
+    For free particles, the standard deviation is σ_T = Q σ(q'ᵀΓ / q'ᵀMq')/(kd N k). Here q' are the speeds, Γ the
+    forces, M the mass matrix and N the number of degrees of freedom. The formula holds if 2 kd N k T/Q is well above
+    the fastest frequency.
 
-    The thermostat then balances the power of the forces: ζ + kd ζ' follows q'ᵀΓ/q'ᵀMq', and with it ζ'. The forces are
-    evaluated at the frames of the run.
+    The friction coefficient ζ + kd ζ' of the thermostat then balances the power of the forces: it follows q'ᵀΓ/q'ᵀMq',
+    and so do ζ' and the temperature. The forces are evaluated at the frames of the run.
 
     Parameters
     ----------
@@ -111,8 +113,8 @@ def isokinetic_spread(run: Run, derivative_gain: float, mass: float, skip: float
 
 
 def pushes(evaluator: Evaluator, coordinates: np.ndarray, speeds: np.ndarray) -> np.ndarray:
-    """Return q'ᵀΓ/q'ᵀMq' for the site forces on free particles [1/time], shape (frames,), at coordinates (frames, nq)
-    and speeds (frames, nu). This is the power of the forces divided by twice the kinetic energy."""
+    """Return q'ᵀΓ/q'ᵀMq' for the site forces Γ on free particles [1/time], shape (frames,), at coordinates (frames, nq)
+    and speeds (frames, nu). It is the power of the forces divided by twice the kinetic energy."""
     model, found = evaluator.model, []
     for q, u in zip(coordinates, speeds, strict=True):
         v = np.asarray(u).reshape(-1, 3)

@@ -16,12 +16,12 @@ from articulon.simulation.results import Run
 
 
 def heap_angle(run: Run, along: Literal["x", "y"] = "x", floor: float | str = 0.0, skip: float = 0.0) -> Series:
-    """Angle of a heap's surface against the horizontal [rad], over time: the angle of repose, if the heap rests.
+    """Angle of a heap's surface against the horizontal [rad], over time. For a heap at rest it is the angle of repose.
 
-    The surface is the height of the highest sphere above each point of a grid, averaged across the slope. The angle is
-    arctan abs(dz/dx) of the straight line fitted to the heights between 0.2 and 0.8 of the largest one. Of a heap with
-    two sides, the longer one is taken. Gravity points along −z. The check ``heap-angle`` of a case compares the same
-    angle with a reference.
+    The surface is the height of the highest sphere above each point of a grid, averaged across the slope. A straight
+    line is fitted to the heights between 0.2 and 0.8 of the largest height, and the angle is arctan abs(dz/dx) of this
+    line. If the heap has two sides, the longer side is used. Gravity points along −z. The check ``heap-angle`` of a
+    case compares the same angle with a reference.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def heap_angle(run: Run, along: Literal["x", "y"] = "x", floor: float | str = 0.
     Returns
     -------
     Series
-        Times [time] and angles [rad], shape (frames,). The angle is NaN where nothing slopes.
+        Times [time] and angles [rad], shape (frames,). The angle is NaN in frames without a slope.
 
     Raises
     ------
@@ -61,9 +61,9 @@ def drum_angle(run: Run, centre: Any = (0.0, 0.0, 0.0), axis: Literal["x", "y"] 
     """Angle by which the filling of a rotating drum is turned about the axis of the drum [rad], over time: the dynamic
     angle of repose.
 
-    It is the angle of the centre of mass of all spheres, which have one density, from straight below the axis. Where
-    the surface of the filling is plane, this is its slope. Gravity points along −z. The check ``drum-angle`` of a case
-    compares the same angle with a reference.
+    All spheres have the same density. The angle is measured from straight below the axis to the centre of mass of all
+    spheres. If the surface of the filling is plane, it is the slope of the surface. Gravity points along −z. The check
+    ``drum-angle`` of a case compares the same angle with a reference.
 
     Parameters
     ----------

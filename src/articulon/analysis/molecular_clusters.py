@@ -26,7 +26,7 @@ def clusters(
     frames: int = FRAMES,
     skip: float = 0.0,
 ) -> Clusters:
-    """Group the frames of a run into clusters by average linkage; return the largest cluster first, each with its
+    """Group the frames of a run into clusters by average linkage. The largest cluster comes first, and each has a
     central frame.
 
     Parameters

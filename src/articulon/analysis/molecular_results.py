@@ -142,8 +142,8 @@ def _series(seen: Conformations, notes: list[str]) -> dict[str, np.ndarray]:
 
 
 def _residues(seen: Conformations, late: int, notes: list[str]) -> Rows:
-    """Return a table of residues: the fluctuation of each after the skipped frames, and the fraction of frames in which
-    it is part of a helix or a strand."""
+    """Return a table of residues, with two quantities for each: its fluctuation after the skipped frames, and the
+    fraction of frames in which it is part of a helix or a strand."""
     sub = Conformations(seen.model, seen.all_times, seen.all_q, first=int(seen.frames[late]), most=None)
     names = [sub.atoms.residue_label(r) for r in range(len(sub.atoms.residue_names))]
     columns: dict[str, Any] = {"residue": names, "rmsf": sub.rmsf}

@@ -31,7 +31,7 @@ class Fluctuations(NamedTuple):
 def rmsd(run: Run, reference: Reference | None = None, skip: float = 0.0) -> Series:
     """Return the root mean square deviation of the backbone from a reference over time [length], after superposition.
 
-    The backbone is N, CA, C and O of peptides and their caps, and P, O5', C5', C4', C3' and O3' of nucleotides; for
+    The backbone is N, CA, C and O of peptides and their caps, and P, O5', C5', C4', C3' and O3' of nucleotides. For
     molecules without a backbone, all heavy atoms are used. All atoms have equal weights.
 
     Parameters
@@ -58,7 +58,7 @@ def rmsd(run: Run, reference: Reference | None = None, skip: float = 0.0) -> Ser
 def rmsf(run: Run, skip: float = SETTLED) -> Fluctuations:
     """Return the root mean square fluctuations of residues and atoms about their mean positions [length].
 
-    The frames are first superposed by the backbone onto its mean structure. Raises the same errors as :func:`rmsd`.
+    The backbones of all frames are first superposed on their mean structure. Raises the same errors as :func:`rmsd`.
 
     Parameters
     ----------
@@ -109,11 +109,12 @@ def end_to_end_distance(run: Run, skip: float = 0.0) -> Series:
 
 
 def native_contacts(run: Run, reference: Reference | None = None, skip: float = 0.0) -> NativeContacts:
-    """Return the fraction Q of native contacts, those of a reference structure, over time.
+    """Return the fraction Q of native contacts over time. Native contacts are those of a reference structure.
 
-    Contacts are pairs of heavy atoms within 0.45 nm of each other in the reference, from residues more than three apart
-    or from different molecules. A contact of distance r, which is r₀ in the reference, counts as 1/(1 + exp(β (r − λ
-    r₀))) with β = 50/nm and λ = 1.8 (Best, Hummer and Eaton, Proc. Natl. Acad. Sci. USA 110, 17874, 2013). Raises the
+    Contacts are pairs of heavy atoms within 0.45 nm of each other in the reference, from different molecules or from
+    residues more than three apart. A contact of distance r counts as 1/(1 + exp(β (r − λ r₀))), where r₀ is its
+    distance in the reference, β = 50/nm and λ = 1.8 (Best, Hummer and Eaton, Proc. Natl. Acad. Sci. USA 110, 17874,
+    2013). Raises the
     errors of :func:`rmsd`, and ArticulonError for a reference without contacts.
 
     Parameters
@@ -150,7 +151,9 @@ def secondary_structure(run: Run, skip: float = 0.0) -> SecondaryStructure:
     except ImportError:
         raise needs_mdanalysis("secondary_structure") from None
     if found is None:
-        raise ArticulonError("secondary_structure: there are no residues with N, CA, C and O, or more than 3000")
+        raise ArticulonError(
+            "secondary_structure: there are no residues with N, CA, C and O, or there are more than 3000 of them"
+        )
     return found
 
 

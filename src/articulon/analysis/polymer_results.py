@@ -76,7 +76,7 @@ def polymer_analysis(
     skip
         Fraction of frames at the start to omit from means; the table over time includes all frames.
     unwrapped
-        Whether positions are known to be unwrapped, which is true of positions from a run.
+        Whether positions are known to be unwrapped, as positions from a run are.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Reference structures: positions of the atoms of a run as given in a structure file."""
+"""Reference structures: the positions of the atoms of a run in a structure file."""
 
 from pathlib import Path
 
@@ -16,9 +16,9 @@ from articulon.molecules.structure_reading import read_structure
 def reference_positions(atoms: Atoms, reference: str | Path | Structure, where: str) -> np.ndarray:
     """Return the positions of atoms in a reference structure [nm], shape (atoms, 3), with NaN for atoms that it lacks.
 
-    Atoms are matched by chain, residue number, insertion code and name. If the two structures share no chain and each
-    has only one, chain names are ignored. Residue names may differ. The first model of a file and the locations of
-    highest occupancy are used; hydrogens and side chains may be missing.
+    Atoms are matched by chain, residue number, insertion code and name. If the two structures share no chain name and
+    each has only one chain, chain names are ignored. Residue names may differ. The first model of a file and the
+    locations of highest occupancy are used; hydrogens and side chains may be missing.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class Relaxation:
     body: str
     """Name of the body, or of the first of several welded bodies."""
     translation: float
-    """Relaxation time τ = m/β [time]; as a number in the unit of time of the case it is ε of Guy (2018, eq. 2.6)."""
+    """Relaxation time τ = m/β [time]. As a number in the unit of time of the case, it is ε of Guy (2018, eq. 2.6)."""
     rotation: float
     """Shortest relaxation time I/β_ω of rotation [time]; infinity for a body without rotational drag."""
     knudsen: float | None = None
@@ -209,7 +209,8 @@ def predict(case: Case, tolerance: float) -> Prediction | None:
 def knudsen_numbers(model: Model, mean_free_path: str | float) -> dict[int, float]:
     """Return the Knudsen numbers Kn = λ/2R of links with a drag radius, by index of the link.
 
-    The largest number counts for a link of several bodies. The result is empty if lengths have no unit.
+    For a link of several bodies, it is the largest Knudsen number among the bodies. The result is empty if lengths have
+    no unit.
     """
     if model.units.length is None:
         return {}

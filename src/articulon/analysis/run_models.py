@@ -36,7 +36,7 @@ def model_of(run: Run) -> Model:
 def case_and_model(given: Case | Run) -> tuple[Case, Model]:
     """Return the case and the model for a case or a run. A model that the run has built already is reused.
 
-    Raises CaseError if the argument is neither.
+    Raises CaseError if the argument is neither a case nor a run.
     """
     if isinstance(given, Run):
         return case_of(given), model_of(given)

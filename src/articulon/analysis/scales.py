@@ -1,9 +1,9 @@
 """Analysis of how much scaling a thermostatted case allows, from short unscaled runs (``articulon analyse``).
 
-The procedure is that of Guy (2018, 4.6). Q is chosen such that the temperature under the standard thermostat oscillates
-three times in the window. kd is the smallest gain for which the temperature under the modified thermostat settles
-without oscillation. a2 is then about ε = 1/(kd ζ') at the time scale of interest. The values of ζ and kd ζ' select one
-of Guy's cases (table 4.1).
+The procedure is that of Guy (2018, 4.6). The thermostat mass Q is chosen such that the temperature under the standard
+thermostat oscillates three times in the window. The derivative gain kd is the smallest one for which the temperature
+under the modified thermostat settles without oscillation. With the friction coefficient ζ of the thermostat, a2 is then
+about ε = 1/(kd ζ') at the time scale of interest. The values of ζ and kd ζ' select one of Guy's cases (table 4.1).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from articulon.time_scales.noise_windows import fitting_step
 
 LARGE = 10.0**1.5
 """Ratio of a term to the acceleration above which the term counts as large. Table 4.1 has 1 for small and 10³ for large
-terms; the threshold is their geometric mean."""
+terms, and this threshold is the geometric mean of the two."""
 SWINGS = 3.0
 """Number of periods of the temperature under the standard thermostat in the window (Guy 2018, 4.6)."""
 TIGHT = 0.5
@@ -43,10 +43,11 @@ CLOSE = 0.15
 """Acceptable relative error of a period."""
 FRAMES = 200
 BEGINNING = 0.01
-"""Duration of a first run of the unchanged case, which lets it relax from its initial state, as a fraction of the
-window."""
+"""Duration of a first run of the unchanged case, as a fraction of the window. The case relaxes from its initial state
+in this run."""
 SETTLED = 0.25
-"""Duration of runs with a modified thermostat, which settles within a few vibrations, as a fraction of the window."""
+"""Duration of runs with a modified thermostat, as a fraction of the window. This thermostat settles within a few
+vibrations."""
 HOT = 1.5
 """Initial kinetic temperature of runs with the standard thermostat, relative to the target; the offset makes the
 temperature oscillate."""
@@ -113,7 +114,8 @@ class Stretch:
     period: float
     """Period of the oscillation of ζ [time]."""
     push: float
-    """Standard deviation of q'ᵀΓ/q'ᵀMq', the power of the forces over twice the kinetic energy [1/time]."""
+    """Standard deviation of q'ᵀΓ/q'ᵀMq', which is the power of the forces Γ divided by twice the kinetic energy
+    [1/time]."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,7 @@ def analyse_thermostat(
     window: float | str | None = None,
     progress: Progress | None = None,
 ) -> ThermostatAnalysis:
-    """Determine from short unscaled runs how a case of thermostatted free particles may be scaled.
+    """Determine how far a case of thermostatted free particles may be scaled, from short unscaled runs.
 
     Parameters
     ----------
@@ -213,7 +215,7 @@ def analyse_thermostat(
     tightens = found.push * mass / (TIGHT * math.sqrt(2.0 / degrees_of_freedom) * thermal)
     gain = max(settles, tightens)
     stretches.append(look("the proposed constants", mass, gain, SETTLED * span))
-    # The terms of table 4.1 are those of the given thermostat if it has a kd, and otherwise of the proposed constants.
+    # The terms of table 4.1 belong to the given thermostat if it has a kd, and otherwise to the proposed constants.
     basis = stretches[0] if stretches[0].gain > 0.0 else stretches[-1]
     scales = tuple(_terms(basis, *named) for named in _named_scales(units, chosen))
     epsilon = 1.0 / (stretches[-1].rate * chosen) if stretches[-1].rate > 0.0 else 1.0
@@ -235,7 +237,7 @@ def _terms(stretch: Stretch, label: str, scale: float) -> Terms:
 
 
 def _named_scales(units: Any, chosen: float) -> list[tuple[str, float]]:
-    """Return the time scales with their labels, and the chosen one last [time]."""
+    """Return the time scales with their labels [time]. The chosen one is the last."""
     if units.mass is None:
         return [(f"{chosen:g}", chosen)]
     named = [(text, units.value(text, "time", "time scale")) for text in SCALES]
@@ -263,7 +265,7 @@ def _notes(temperature: float, proposal: Proposal, chosen: Terms) -> tuple[str, 
 
 
 class _Look:
-    """Performs and evaluates the short runs; each starts from the end of the previous one."""
+    """Performs and evaluates the short runs. Each run starts from the end of the previous one."""
 
     def __init__(
         self, case: Case, model: Model, temperature: float, degrees_of_freedom: int, span: float, shown: Progress
@@ -313,7 +315,7 @@ class _Look:
         return self._measured(what, mass, gain, duration, done)
 
     def _measured(self, what: str, mass: float, gain: float, duration: float, done: Run) -> Stretch:
-        # A settling thermostat settles early; an oscillating one oscillates during the whole run.
+        # The temperature either settles early, or oscillates until the end of the run.
         late = slice(first_frame(len(done.times), 0.25), None)
         thermal = self.degrees_of_freedom * self.model.units.boltzmann
         zeta, temperatures = done.observables["thermostat_zeta"], 2.0 * done.kinetic_energy / thermal
@@ -334,8 +336,8 @@ class _Look:
 def fastest_frequency(evaluator: Evaluator, q: np.ndarray, turns: int = 20) -> float:
     """Return the frequency ω of the fastest vibration of free particles at the coordinates q [1/time].
 
-    It is the square root of the largest eigenvalue of M⁻¹ ∂²Φ, computed by power iteration with finite differences of
-    forces. It is 0 if no force depends on the positions near q.
+    It is the square root of the largest eigenvalue of M⁻¹ ∂²Φ/∂q², computed by power iteration with finite differences
+    of forces. It is 0 if no force depends on the positions near q.
     """
     model = evaluator.model
     places = site_positions(model, q)
@@ -354,8 +356,8 @@ def fastest_frequency(evaluator: Evaluator, q: np.ndarray, turns: int = 20) -> f
 
 
 def swing(times: np.ndarray, values: np.ndarray) -> float:
-    """Period of the best-fitting sinusoid about a constant, between four frames and twice the length of the times
-    [time]."""
+    """Return the period of the sinusoid about a constant that fits the values best [time]. Periods from four frames to
+    twice the length of the times are considered."""
     length = float(times[-1] - times[0])
     best, found = math.inf, length
     for cycles in np.linspace(0.5, times.size / 8.0, 40 * times.size // 8):

@@ -1,21 +1,24 @@
-"""Motion without inertia with free joints, and the predicted delay of a scaled run.
+"""Motion without inertia of a model whose joints may move, and the predicted delay of a scaled run.
 
-If forces and drag balance, the speeds are u₀(q), and q' = u₀(q) is the slow motion q₀(σ). A run scaled by a2 follows
+Here q are the coordinates, u the generalised speeds of the joints, M the mass matrix, F the forces including drag, and
+C the velocity products. If forces and drag balance, the speeds are u₀(q), and q' = u₀(q) is the slow motion q₀(σ). A
+run scaled by a2 follows
 
     u' = a2 M⁻¹F(q, u) − M⁻¹C(q, u).
 
-The run passes the positions of the slow motion later, and slightly off the path: q(t) = q₀(σ(t)) + δq and
-u = g u₀(σ) + δu, where the pace g = σ' may be chosen freely. For any g, to first order in δ,
+The run passes the positions of the slow motion later, and slightly off the path: q(t) = q₀(σ(t)) + δq and u = g u₀(σ) +
+δu. The pace g = σ' may be chosen freely. For any g, to first order in δ,
 
-    δq' = δu,   δu' = a2 (A_q δq + A_u δu) + a2 (g − 1) A_u u₀ − g² (∂u₀/∂σ + M⁻¹C) − g' u₀,   A = ∂(M⁻¹F)/∂(q, u),
+    δq' = δu,   δu' = a2 (A_q δq + A_u δu) + a2 (g − 1) A_u u₀ − g² (∂u₀/∂σ + M⁻¹C) − g' u₀,   A = ∂(M⁻¹F)/∂(q, u).
 
-in the generalised speeds of the joints. The pace g is that of one body, the lead: τ/a2 g' = 1 − g − (τ/a2) λ g², where
-λ is the relative growth rate of its speed along the path. This keeps δ small even if the motion speeds up within the
-delay.
+The pace g is that of one body, the lead: τ/a2 g' = 1 − g − (τ/a2) λ g², where τ is the relaxation time of the lead and
+λ the relative growth rate of its speed along the path. This choice keeps δ small even if the motion speeds up within
+the delay.
 
-Errors keep their sign: a growing force makes the run late, a decreasing force lets it catch up, and a potential well
+Errors have a sign: a growing force makes the run late, a decreasing force lets it catch up, and a potential well
 removes errors. The same equations with a2 = 1 give the delay of the unscaled run relative to the slow motion. The
-difference of the two delays is the error of scaling. In δ, the rotation of the axes of a rotating body is neglected.
+difference of the two delays is the error of scaling. The equations for δ neglect the rotation of the axes of a rotating
+body.
 """
 
 from __future__ import annotations
@@ -46,10 +49,11 @@ STEPS = 1500
 SMALL = 1e-6
 """Displacements for finite differences: rotations in radians, translations relative to the size of the model."""
 LEAST = 1e-3
-"""Fraction of the largest displacement of any mover below which a mover is ignored, also in the step control."""
+"""A mover is ignored if its displacement is below this fraction of the largest displacement of any mover. The step
+control uses the same fraction for speeds."""
 FASTEST = 10.0
-"""Upper bound of the pace g. A lead that decelerates faster than it relaxes has no steady pace; δ then contains the
-rest of its motion."""
+"""Upper bound of the pace g. A lead that decelerates faster than it relaxes has no steady pace. The rest of its motion
+is then part of δ."""
 GAMMA = 1.0 - math.sqrt(0.5)
 """Parameter of the L-stable diagonally implicit Runge-Kutta rule of order 2."""
 
@@ -146,15 +150,15 @@ class SlowMotion:
     def lateness(self, a2: float) -> dict[str, float]:
         """Return the delay of each mover that is due to scaling [time].
 
-        It is the mean over the run, weighted by the squared speed: the shift in time that removes most of the mover's
-        error.
+        It is the mean delay over the run, weighted by the squared speed. A shift in time by this delay removes most of
+        the mover's error.
         """
         scaled, unscaled = self._shifts(self.errors(a2)), self._shifts(self._unscaled)
         return {name: scaled[name] - unscaled[name] for name in scaled}
 
     def inertia(self) -> float:
-        """Return the largest delay of an unscaled run relative to the slow motion [time], over the mean delays of all
-        movers and the delay of the lead at its end."""
+        """Return the largest delay of an unscaled run relative to the slow motion [time]. It is the largest of the mean
+        delays of all movers and the delay of the lead at the end of the slow motion."""
         shifts = [abs(late) for late in self._shifts(self._unscaled).values()]
         return max([*shifts, abs(self._passed(self._unscaled, None))])
 
@@ -309,8 +313,8 @@ class _Moment(NamedTuple):
     """Velocity products M⁻¹C (nu,)."""
 
     def way(self, h: float) -> np.ndarray:
-        """Return the displacement h φ₁(h K) u₀ during a time h, with K = ∂u₀/∂q. It is exact if u₀ is linear in the
-        coordinates."""
+        """Return the displacement h φ₁(h K) u₀ during a time h, with K = ∂u₀/∂q and φ₁(z) = (eᶻ − 1)/z. It is exact if
+        u₀ is linear in the coordinates."""
         nu = self.speeds.size
         whole = np.zeros((nu + 1, nu + 1))
         whole[:nu, :nu] = -h * np.linalg.solve(self.by_u, self.by_q)
@@ -352,8 +356,8 @@ class _Balance:
     def at(self, q: np.ndarray) -> _Moment:
         """Compute the balance of forces and drag at coordinates q.
 
-        Drag is linear in the speeds. Differences between a speed and its negative separate it from the velocity
-        products, which are quadratic and cancel.
+        Drag is linear in the speeds, and velocity products are quadratic. The difference between the accelerations for
+        a speed and for its negative therefore contains only the drag.
         """
         nu = self.model.nu
         ones, everywhere = np.eye(nu), np.broadcast_to(q, (2 * nu + 1, q.size))

@@ -18,10 +18,11 @@ DIFFERENCE = 1e-6
 def stiffest(model: Model) -> dict[str, float]:
     """Return the shortest time scale of each channel [time], the shortest first.
 
-    It is 1/|λ| for damping, where λ is the largest eigenvalue of ∂u'/∂u, and 1/√|λ| for other channels, where λ is that
-    of ∂u'/∂q. The result is empty for a model with loops or with more than :data:`MOST_SPEEDS` speeds.
+    It is 1/|λ| for damping, where λ is the largest eigenvalue of ∂u'/∂u. For other channels it is 1/√|λ|, where λ is
+    the largest eigenvalue of ∂u'/∂q. The result is empty for a model with loops or with more than :data:`MOST_SPEEDS`
+    speeds.
 
-    The matrices are those of whole trees, so that the inertia of the bodies that a light body carries is included.
+    The matrices are those of whole trees. The inertia of the bodies that a light body carries is therefore included.
     """
     if model.nu > MOST_SPEEDS or model.loops.kind.size:
         return {}
@@ -65,7 +66,8 @@ def stiffest(model: Model) -> dict[str, float]:
 def stability_bound(tableau: Tableau) -> float:
     """Return the largest h/τ for which an explicit rule is stable for y' = −y/τ.
 
-    Beyond it |R(−h/τ)| exceeds 1, where R is the stability polynomial of the tableau (Hairer and Wanner, Solving
+    Beyond this value |R(−h/τ)| exceeds 1, where R is the stability polynomial of the tableau (Hairer and Wanner,
+    Solving
     Ordinary Differential Equations II, IV.2).
     """
     stages, one = tableau.b.size, np.ones(tableau.b.size)

@@ -24,7 +24,8 @@ class Average(NamedTuple):
 
 
 def statistical_inefficiency(values: np.ndarray) -> float:
-    """Return the statistical inefficiency g = 1 + 2 Σ (1 − t/n) C(t): n frames are worth n/g independent samples.
+    """Return the statistical inefficiency g = 1 + 2 Σ (1 − t/n) C(t). The n frames contain as much information as n/g
+    independent samples.
 
     The sum ends where the normalised autocorrelation C first falls below zero (Chodera et al., J. Chem. Theory Comput.
     3, 26, 2007).

@@ -193,7 +193,7 @@ def _rival(case: Case, changes: dict[str, Any], a2: float, step: float) -> str:
 
 
 def rival_words(ratio: float, step: str) -> str:
-    """Describe how many evaluations unscaled friction-implicit steps take compared with a scaled run.
+    """Describe how many evaluations unscaled friction-implicit steps need, compared with a scaled run.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def rival_words(ratio: float, step: str) -> str:
 
 
 def _thermostatted(case: Case, shown: Progress) -> Tuning:
-    """Determine Q and kd of a thermostatted case, and leave it unscaled, because scaling gains nothing with a
+    """Determine Q and kd of a thermostatted case. The case stays unscaled, because scaling gains nothing with a
     thermostat."""
     if not only_particles(case.build_model()):
         raise CaseError(

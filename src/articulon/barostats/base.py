@@ -1,8 +1,8 @@
 """Base classes of barostats: the declaration, and the object that acts on a state between steps.
 
 The box changes its size and keeps its shape. Molecules are shifted as a whole with their centres of mass, so that they
-are not deformed. ``State.box`` stores the edges, the number of changes, and the energy that they have added to the
-model. The energy balance therefore includes the changes, and a resumed run is bitwise the same.
+are not deformed. ``State.box`` stores the edges of the box, the number of changes, and the energy that the changes have
+added to the model. The energy balance therefore includes the changes, and a resumed run is bitwise the same.
 """
 
 from typing import Annotated, Any, ClassVar
@@ -24,7 +24,7 @@ from articulon.thermostats.schedule import aimed_at
 RANDOM_STREAM = 13
 """Random number stream of the barostats."""
 WATER = ("Da-nm-ps", 4.5e-5, "1/bar")
-"""Unit system in which the default compressibility is that of water, and the compressibility of water."""
+"""Unit system that has a default compressibility, and this default, the compressibility of water."""
 
 
 class BaseBarostat(Declaration):
@@ -42,10 +42,10 @@ class BaseBarostat(Declaration):
     """Number of steps between two changes of the box."""
     compressibility: Annotated[Quantity | None, Dimension("compressibility", minimum=0, exclusive=True)] = None
     """Approximate isothermal compressibility κ of the content of the box [length³/energy]. Averages do not depend on
-    it. In the units of molecules it is that of water by default."""
+    it. In the units of molecules, the default is the compressibility of water."""
 
     def check(self, model: Model, thermostat: BaseThermostat | None, where: str = "barostat") -> None:
-        """Raise CaseError for a model whose box cannot change, or that has no temperature."""
+        """Raise CaseError for a model whose box cannot change, or which has no temperature."""
         if thermostat is None and brownian_of(model) is None:
             raise CaseError(
                 f"{where}: constant pressure needs a temperature too; add a thermostat, or leave out the barostat"

@@ -51,7 +51,8 @@ class ActingMonteCarlo(ActingBarostat):
 
 
 class MonteCarlo(BaseBarostat):
-    """Tries another volume at regular intervals, with molecules moved as a whole, and accepts it with the probability
+    """Tries another volume V' at regular intervals, with molecules moved as a whole. The trial is accepted with the
+    probability
 
         min(1, exp(−(ΔU + P ΔV)/kT) (V'/V)^(N+1)),
 
@@ -59,7 +60,7 @@ class MonteCarlo(BaseBarostat):
     Simulation, 2nd ed., 5.4.1; Åqvist et al., Chem. Phys. Lett. 384, 288, 2004).
 
     Ensemble: exactly that of constant pressure and temperature. It is exact for all forces, because only their energy
-    is used, and no virial. Every trial takes two energy evaluations.
+    is used and no virial is needed. Every trial takes two energy evaluations.
     """
 
     kind: Literal["monte-carlo"] = "monte-carlo"

@@ -57,8 +57,9 @@ class StochasticCellRescaling(BaseBarostat):
 
         dε = −(κ/τ) (P − P_int) dt + √(2 kT κ/(V τ)) dW,
 
-    with P_int = (2K + W)/(3V) of whole molecules (:func:`articulon.pressure`). Centres of mass are scaled by e^{dε/3},
-    and their velocities by the inverse factor (Bernetti and Bussi, J. Chem. Phys. 153, 114107, 2020, eqs. 7 to 9).
+    with the internal pressure P_int = (2K + W)/(3V), where K is the kinetic energy and W the virial of whole molecules
+    (:func:`articulon.pressure`). Centres of mass are scaled by e^{dε/3}, and their velocities by the inverse factor
+    (Bernetti and Bussi, J. Chem. Phys. 153, 114107, 2020, eqs. 7 to 9).
 
     Ensemble: that of constant pressure and temperature if ``relaxation`` is long compared with the time between
     changes. The volume relaxes in the time ``relaxation`` if ``compressibility`` is correct. Each change takes one

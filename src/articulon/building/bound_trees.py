@@ -28,8 +28,8 @@ def bound_speeds(model: Model) -> np.ndarray:
 
 
 def bound_mass_matrix(model: Model, q: np.ndarray, speeds: np.ndarray) -> np.ndarray:
-    """Return the mass matrix of the given speeds of bound trees, shape (n, n). They are decoupled from all other
-    speeds."""
+    """Return the mass matrix of the given speeds of bound trees, shape (n, n). These speeds are decoupled from all
+    others."""
     if speeds.all():
         return np.asarray(mass_matrix(model, q))
     links = np.flatnonzero(bound_links(model))
@@ -37,13 +37,13 @@ def bound_mass_matrix(model: Model, q: np.ndarray, speeds: np.ndarray) -> np.nda
     n = int(speeds.sum())
     result = np.zeros((n, n))
     fill_mass_matrix(part, q[of_q], workspace(part), np.zeros((links.size, 21)), result)
-    # Speeds of a tree are in the order of its links, those of the model in the order of its bodies.
+    # The speeds of a tree are in the order of its links, and the speeds of the model are in the order of its bodies.
     order = np.argsort(_columns(kernel_tables(model).forest, links, speeds=True), kind="stable")
     return result[np.ix_(order, order)]
 
 
 def _columns(forest: Forest, links: np.ndarray, speeds: bool) -> np.ndarray:
-    """Return the indices, among all coordinates or speeds, of those of the given links."""
+    """Return the indices of the coordinates or speeds of the given links among all coordinates or speeds."""
     starts = (forest.u_start if speeds else forest.q_start)[links].tolist()
     joints = [BY_KIND[kind] for kind in forest.kind[links].tolist()]
     found = [start + np.arange(joint.nu if speeds else joint.nq) for start, joint in zip(starts, joints, strict=True)]

@@ -130,10 +130,10 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             Centre of mass in the body frame [length], shape (3,); by default its origin.
         position, rotation
             Joint frame in the parent's frame: origin [length], shape (3,), and Euler parameters scalar first, shape
-            (4,); if ``node`` is given, in the frame of that node of the parent.
+            (4,). If ``node`` is given, they are in the frame of this node of the parent.
         q, u
             Initial coordinates and speeds of the joint, in the order of the joint; a number is accepted if there is
-            only one. Those of the modes of a flexible body follow, and are zero if left out.
+            only one. The values of the modes of a flexible body follow, and are zero if left out.
         modes
             An :class:`articulon.Modes` for a flexible body, whose frame is that of handle 1.
         node
@@ -142,13 +142,13 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             Shape of the body: one of ``articulon.shapes``, or several. Shapes are only drawn.
         density
             Density of the shape [mass/length³], positive. ``mass``, ``inertia`` and ``com`` are computed from it if
-            they are left out; overlapping shapes count twice. A density is rejected without a shape, with modes, with a
-            mass, and with a ``com`` without an ``inertia`` about it.
+            they are left out; overlapping shapes count twice. A density is rejected if there is no shape, if modes or a
+            mass are given, and if ``com`` is given without ``inertia``.
         joint_name
             Name of the joint, if it differs from the name of the body.
         armature
-            Inertia of the joint speeds that belongs to no body, such as that of the rotor of a motor behind a gear
-            [mass length² for rotations, mass for translations]: one number, or one per speed. It is added to the
+            Inertia of the joint speeds that belongs to no body, such as the rotor of a motor behind a gear [mass
+            length² for rotations, mass for translations]. It is one number, or one per speed, and is added to the
             diagonal of the mass matrix.
 
         Raises
@@ -228,8 +228,8 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         u: Any = None,
         names: str | Sequence[str] = "body",
     ) -> range:
-        """Add many bodies at once. Arguments are those of :meth:`add_body`, each with a leading axis or the same for
-        all.
+        """Add many bodies at once. The arguments are those of :meth:`add_body`. Each holds one value for all bodies, or
+        has a leading axis with one value for each body.
 
         Parameters
         ----------
@@ -249,13 +249,14 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         names
             One name each, or a prefix: "link" gives "link-0", "link-1" and so on.
         mass
-            One for all or one each [mass], shape () or (count,).
+            One mass for all bodies, or one each [mass], shape () or (count,).
         com
             Centres of mass in the bodies' frames [length], shape (3,) or (count, 3).
         position
             Origins of the joint frames in the parents' frames [length], shape (3,) or (count, 3).
         rotation
-            Orientations of the joint frames in the parents', Euler parameters scalar first, shape (4,) or (count, 4).
+            Orientations of the joint frames in the parents' frames, Euler parameters scalar first, shape (4,) or
+            (count, 4).
 
         Returns
         -------
@@ -298,8 +299,8 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         ----------
         force
             One of ``articulon.forces``, such as ``ar.forces.StokesDrag(viscosity=0.89, radius=0.2)``. Plain numbers are
-            in the units of the builder; strings have their own units. Bodies, kinds and groups of sites that it names
-            may be added later; :meth:`build` looks them up.
+            in the units of the builder; strings have their own units. Bodies, kinds and groups of sites that the force
+            names may be added later; :meth:`build` looks them up.
 
         Raises
         ------
@@ -330,9 +331,9 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
     def build(self) -> Model:
         """Build the immutable model, with its loops closed.
 
-        Initial coordinates and speeds that the user gave are kept if the loops allow it, and missing ones follow from
-        them. If the given coordinates do not close the loops, all coordinates are moved to close them;
-        ``model.closing`` tells by how much. Given speeds that violate the loops are rejected.
+        Initial coordinates and speeds that the user gave are kept if the loops allow it. Missing ones follow from them.
+        If the given coordinates do not close the loops, all coordinates are moved to close them, and ``model.closing``
+        tells by how much. Given speeds that violate the loops are rejected.
 
         Raises
         ------
@@ -377,7 +378,7 @@ def _row(value: Any, size: int) -> Any:
 
 
 def _refuse_twins(forces: tuple[Declaration, ...]) -> None:
-    """Raise ModelError for a force that is declared twice identically, because it would act twice."""
+    """Raise ModelError if the same force is declared twice, because it would act twice."""
     for k, force in enumerate(forces):
         for j, other in enumerate(forces[:k]):
             if type(force) is type(other) and force == other:

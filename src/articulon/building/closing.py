@@ -1,6 +1,6 @@
 """Projection of a state onto its loop constraints. Positions are moved by damped Gauss–Newton steps, and speeds by one
-linear step, both minimal in the metric of the mass matrix. If the steps of positions stall, steps are used that are
-minimal in the angles and lengths of the joints."""
+linear step. All steps are minimal in the metric of the mass matrix. If the search for positions stalls, it is repeated
+with steps that are minimal in the angles and lengths of the joints."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,18 +27,18 @@ from articulon.model.model import Closing
 CLOSED = 1e-13
 """Largest error of a closed loop, relative to the size of the model."""
 ALLOWED = 1e-9
-"""Largest accepted violation of the loops by given speeds, relative to the terms whose sum it is."""
+"""Largest accepted violation of the loops by given speeds, relative to the speeds of the joints that move the loop."""
 ROUNDED = 1e-6
-"""Factor by which ALLOWED is multiplied to allow for rounding errors of the largest speed of a model."""
+"""Minimum reference scale of a rate, as a fraction of the largest speed of the model. It allows for rounding errors."""
 MOST_STEPS = 200
 """Maximum number of trial states of one search."""
 PATIENCE = 40
 """Number of trial states within which a search must halve its error; otherwise it ends."""
 STATIONARY = 0.1
-"""Cosine between the residuals and the changes of residuals that joints can cause, below which joints count as unable
-to reduce the residuals."""
+"""Cosine between the residuals and the changes of residuals that joints can cause. Below this value, joints count as
+unable to reduce the residuals."""
 NUDGES = 5
-"""Number of attempts with small displacements for a mechanism that does not close."""
+"""Number of attempts with small displacements if a mechanism does not close."""
 NUDGE = 0.01
 """Displacement of a mechanism for the test for an isolated singularity [rad, or relative to the size of the model]."""
 
@@ -58,15 +58,15 @@ def close_loops(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -
     Returns
     -------
     q, u
-        The state moved by steps that are minimal in the metric of the mass matrix; unchanged without loops. If these
-        steps do not converge, as for long chains with light last links, coordinates are moved by steps that are minimal
-        in angles and in lengths divided by the size of the model.
+        The state, moved by steps that are minimal in the metric of the mass matrix; unchanged without loops. These
+        steps may not converge, for example for long chains with light last links. Coordinates are then moved by steps
+        that are minimal in angles and in lengths divided by the size of the model.
 
     Raises
     ------
     ModelError
-        If the loops cannot be closed, or if the search does not converge. The message says which of the two is the
-        case, and names the loop with the largest error, and this error.
+        If the loops cannot be closed, or if the search does not converge. The message says which of the two happened,
+        and gives the name and the error of the loop with the largest error.
     """
     check_model(model, "close_loops")
     q, u = vector(q, model.nq, "q").copy(), vector(u, model.nu, "u").copy()
@@ -86,7 +86,8 @@ def close_loops(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -
 def closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
     """Return a model whose initial state satisfies its loops.
 
-    ``given_q`` and ``given_u`` (nu,) mark the coordinates and speeds given by the user. Given coordinates are kept if
+    ``given_q`` (nq,) and ``given_u`` (nu,) mark the coordinates and speeds given by the user. Given coordinates are
+    kept if
     the loops can be closed with them; given speeds are always kept.
 
     Raises
@@ -151,8 +152,8 @@ def _closed_by_some(model: Model, free: np.ndarray, joints: np.ndarray) -> tuple
     """Find the minimal displacement of the initial coordinates that closes the loops; return it and the remaining
     error.
 
-    The search first moves the ``free`` coordinates (nu,), then all coordinates. Each time it first tries to move only
-    those of ``joints`` (nu,).
+    The search first moves the ``free`` coordinates (nu,), then all coordinates. In both cases it first tries to move
+    only the coordinates of ``joints`` (nu,).
 
     In the metric of the mass matrix, bending a body is a small displacement, but it may be far beyond the valid range
     of its modes. Modes are therefore moved only if nothing else closes the loops.
@@ -223,8 +224,8 @@ def close_positions(model: Model, q: np.ndarray, free: np.ndarray, time: float) 
     """Return coordinates that close the loops as far as the ``free`` coordinates allow, and the largest remaining error
     relative to the size of the model.
 
-    Steps that are minimal in the metric of the mass matrix rotate the light last links of a long chain by angles too
-    large for the linear approximation, and the search stalls. A second search from the same state then distributes its
+    Steps that are minimal in the metric of the mass matrix rotate the light last links of a long chain by large angles.
+    The linear approximation is then invalid, and the search stalls. A second search from the same state distributes its
     steps over all joints.
     """
     reached = _search(model, q, free, time, by_mass=True)
@@ -242,8 +243,8 @@ class _Reached(NamedTuple):
 
 
 def _search(model: Model, q: np.ndarray, free: np.ndarray, time: float, *, by_mass: bool) -> _Reached:
-    """Search for closed loops by Levenberg–Marquardt steps, minimal in the metric of the mass matrix or of angles and
-    lengths.
+    """Search for closed loops by Levenberg–Marquardt steps. The steps are minimal in the metric of the mass matrix, or
+    of angles and lengths.
 
     Steps in the metric of the mass matrix must reduce the largest residual. Steps in the metric of angles and lengths
     must reduce the sum of squares, so that this search ends at a minimum if the loops cannot be closed.
@@ -313,7 +314,7 @@ def close_speeds(
     equations = loop_equations(model, q, u, time)
     bound = bound_speeds(model)
     free = free & bound
-    # At rest nothing must be corrected; this avoids factorising the mass matrix of a large molecule.
+    # At rest nothing must be corrected, and the mass matrix of a large molecule need not be factorised.
     if not free.any() or not equations.rate.any():
         return u, equations.rate
     L = _root(model, q, bound, free)
@@ -327,11 +328,11 @@ def close_speeds(
 
 
 def _rate_sizes(model: Model, u: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """Return the reference scale for the rate of each row (rows,): the largest speed of the joints between it and the
-    ground, or its initial rate.
+    """Return the reference scale for the rate of each row (rows,). It is the largest speed of the joints between the
+    ends of the loop and the ground, or the initial rate if this is larger.
 
-    The rate itself is not a suitable scale: the motion of the whole mechanism cancels in it up to rounding errors, and
-    speeds that should be zero contain rounding errors of the others.
+    The rate itself is not a suitable scale. The motions of the two ends of a loop cancel in it and leave rounding
+    errors. For the same reason, no scale is below a small fraction of the largest speed.
     """
     forest, sizes = model.forest, np.abs(rate) / model.loops.size
     ends = np.append(forest.u_start, model.nu)
@@ -347,8 +348,8 @@ def _rate_sizes(model: Model, u: np.ndarray, rate: np.ndarray) -> np.ndarray:
 
 
 def _refuse_singular(model: Model, q: np.ndarray) -> int:
-    """Return the number of independent rows at q; raises ModelError for a singular q, around which it is larger
-    everywhere."""
+    """Return the number of independent rows at q. Raises ModelError if q is singular, which means that more rows are
+    independent everywhere around q."""
     bound = bound_speeds(model)
     count = int(bound.sum())
     rank, L, B = _rank(model, q, bound)
@@ -400,7 +401,8 @@ def _root(model: Model, q: np.ndarray, bound: np.ndarray, free: np.ndarray) -> n
 
 def _rank(model: Model, q: np.ndarray, bound: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
     """Return the number of independent rows, the factor L of M = L Lᵀ for the bound speeds, and the rows from which the
-    number follows (speeds, rows): in the metric of the mass matrix and with unit length, as in the solvers."""
+    number follows (speeds, rows). As in the solvers, these rows are in the metric of the mass matrix and have unit
+    length."""
     L = _root(model, q, bound, bound)
     J = _jacobian(model, loop_equations(model, q, np.zeros(model.nu)))[:, bound]
     B = scipy.linalg.solve_triangular(L, J.T, lower=True)
@@ -424,7 +426,7 @@ def _open(model: Model, q: np.ndarray, time: float) -> ModelError:
     row = int(np.argmax(np.abs(residual)))
     what = "" if model.loops.kind[row] != TRANSLATION else f" {model.units.label('length')}".rstrip()
     left = f"{abs(equations.residual[row]):.3g}{what}"
-    # At a minimum of the residuals, none of the changes that joints can cause is along the residuals.
+    # At a minimum of the residuals, no change that joints can cause points along the residuals.
     J = _jacobian(model, equations) * _speed_lengths(model)
     change = float(np.linalg.norm(J.T @ residual))
     if change > STATIONARY * float(np.linalg.norm(J, 2)) * float(np.linalg.norm(residual)):

@@ -46,7 +46,7 @@ class GrainBuilder(NamedSiteBuilder):
         kind
             Kind, which selects the material of its contacts.
         density, mass
-            Density [mass/length³] or mass [mass]; one of the two must be given. m = 4/3 π R³ ρ.
+            Density ρ [mass/length³] or mass m [mass]; one of the two must be given. m = 4/3 π R³ ρ.
         velocity, spin
             Velocity of the centre [velocity] and angular velocity [angle/time], world frame, shape (3,).
         charge
@@ -96,17 +96,17 @@ class GrainBuilder(NamedSiteBuilder):
         charge: Any = 0.0,
         group: str | Sequence[str] | None = None,
     ) -> range:
-        """Add many grains at once. Arguments are those of :meth:`add_grain`, with one value for all or one for each
-        grain.
+        """Add many grains at once. The arguments are those of :meth:`add_grain`, with one value for all grains or one
+        for each.
 
         Parameters
         ----------
         positions
             Positions of the centres, world frame [length], shape (n, 3).
         radius
-            One radius for all or one each [length], shape () or (n,).
+            One radius for all grains, or one each [length], shape () or (n,).
         kind, group
-            One word for all or one each; see :meth:`add_grain`.
+            One word for all grains, or one each; see :meth:`add_grain`.
         density, mass
             Density [mass/length³] or mass [mass]; one of the two must be given, with one value for all or one for each
             grain.
@@ -115,7 +115,7 @@ class GrainBuilder(NamedSiteBuilder):
         name
             Prefix of the names: "grain" gives "grain-0", "grain-1" and so on.
         charge
-            One charge for all or one each [charge].
+            One charge for all grains, or one each [charge].
 
         Returns
         -------

@@ -1,4 +1,5 @@
-"""Conversion of the values given for many bodies, one for all or one for each, to columns of a builder."""
+"""Conversion of the values given for many bodies to columns of a builder. There is one value for all bodies, or one
+each."""
 
 from __future__ import annotations
 

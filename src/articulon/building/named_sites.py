@@ -48,14 +48,15 @@ class NamedSiteBuilder(SiteBuilder):
         sites
             Indices of the beads, chain after chain, along the backbone of linear chains and rings, shape (beads,).
         first
-            Index in ``sites`` of the first bead of each chain; last, the total number of beads. Shape (chains + 1,).
+            Index in ``sites`` of the first bead of each chain, followed by the total number of beads, shape (chains +
+            1,).
         ring, branched
-            Whether a chain is closed, or branched; one value for all or shape (chains,).
+            Whether a chain is closed, and whether it is branched; one value for all chains, or shape (chains,).
 
         Raises
         ------
         ModelError
-            For sites that have not been added, and offsets that do not divide them into chains.
+            For sites that have not been added, or for indices ``first`` that do not divide ``sites`` into chains.
         """
         beads, offsets = np.array(sites), np.array(first)
         if beads.ndim != 1 or beads.dtype.kind not in "iu" or np.unique(beads).size != beads.size:

@@ -17,8 +17,8 @@ from articulon.units import UnitSystem
 
 
 def resolved_shapes(shape: Any, units: UnitSystem, where: str) -> tuple[Shape, ...]:
-    """Return one or several shapes in the units of the model, with absolute paths of mesh files; raises ModelError,
-    prefixed by ``where``, for anything that is not a shape, and for a missing mesh."""
+    """Return one or several shapes in the units of the model, with absolute paths of mesh files. Raises ModelError for
+    anything that is not a shape, and for a missing mesh; messages begin with ``where``."""
     if shape is None:
         return ()
     given = [shape] if isinstance(shape, Shape) or not isinstance(shape, Sequence) else list(shape)
@@ -38,8 +38,7 @@ def resolved_shapes(shape: Any, units: UnitSystem, where: str) -> tuple[Shape, .
 def by_density(
     shapes: tuple[Shape, ...], density: Any, given: dict[str, Any], flexible: bool, units: UnitSystem, where: str
 ) -> dict[str, Any]:
-    """Return ``mass``, ``inertia`` and ``com``: the given values, and for others those that follow from shapes and a
-    density.
+    """Return ``mass``, ``inertia`` and ``com``. Values that are not given follow from the shapes and the density.
 
     Raises
     ------
@@ -77,8 +76,8 @@ def _clean(inertia: np.ndarray) -> np.ndarray:
 
 
 def armatures(given: Any, joint: Joint, units: UnitSystem, where: str) -> np.ndarray:
-    """Return the armatures of the speeds of a joint (nu,), from one number for all or one for each; raises ModelError,
-    prefixed by ``where``, for negative values and for joints without degrees of freedom."""
+    """Return the armatures of the speeds of a joint (nu,), given as one number for all speeds or one each. Raises
+    ModelError for negative values, and for joints without degrees of freedom; messages begin with ``where``."""
     key = f"{where}, armature"
     dimensions = ["mass"] * joint.translations + ["inertia"] * (joint.nu - joint.translations)
     listed = isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) and np.shape(given) != ()

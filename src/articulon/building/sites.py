@@ -25,9 +25,9 @@ class SiteChunk(NamedTuple):
     charge: np.ndarray
     """Charges of the sites, shape (sites,)."""
     kinds: str | list[str]
-    """One kind for all or one each."""
+    """One kind for all sites, or one each."""
     groups: str | list[str]
-    """One group for all or one each."""
+    """One group for all sites, or one each."""
     radius: np.ndarray
     """Radii of the contact spheres, shape (sites,)."""
 
@@ -107,8 +107,8 @@ class SiteBuilder(FlexibleBuilder):
         group: str | Sequence[str] | None = None,
         radius: Any = 0.0,
     ) -> range:
-        """Add many sites at once. Arguments are those of :meth:`add_site`, each with a leading axis or the same for
-        all.
+        """Add many sites at once. The arguments are those of :meth:`add_site`. Each holds one value for all sites, or
+        has a leading axis with one value for each site.
 
         Parameters
         ----------
@@ -117,11 +117,12 @@ class SiteBuilder(FlexibleBuilder):
         positions
             Positions in the frames of the bodies [length], shape (sites, 3).
         charge
-            One charge for all or one each [charge].
+            One charge for all sites, or one each [charge].
         kind, group
-            One word for all or one each.
+            One word for all sites, or one each.
         radius
-            Radii of contact spheres about the sites, one for all or one each [length]; 0 for points without contacts.
+            Radii of contact spheres about the sites, one for all or one each [length]. Points without contacts have the
+            radius 0.
 
         Returns
         -------
@@ -175,7 +176,7 @@ class SiteBuilder(FlexibleBuilder):
         count
             Number of particles.
         mass, charge
-            One value for all or one each [mass], [charge].
+            One value for all particles, or one each [mass], [charge].
         radius
             Radius of hard spheres, one for all or one each [length]; by default 0, for point particles.
         positions, velocities
@@ -219,16 +220,16 @@ class SiteBuilder(FlexibleBuilder):
         self._site_count += chunk.body.size
 
     def _radii(self, radius: Any, count: int, called: str) -> np.ndarray:
-        """Return the radii of contact spheres, given as one for all or one each, shape (count,); raises ModelError for
-        a negative radius."""
+        """Return the radii of contact spheres, given as one radius for all sites or one each, shape (count,); raises
+        ModelError for a negative radius."""
         radii = self._rows(radius, count, 0, "length", called, "radius")
         if not (radii >= 0.0).all():
             raise ModelError(f"{called}, radius: must not be negative, got {radii.min():g}")
         return radii
 
     def _rows(self, value: Any, count: int, width: int, dimension: str, called: str, what: str) -> np.ndarray:
-        """Return values given as one number or row for all, or one each, as an array (count,) or (count, width) in the
-        units of the model."""
+        """Return values as an array (count,) or (count, width) in the units of the model. They are given as one number
+        or row for all sites, or one each."""
         shape = (count, width) if width else (count,)
         given = body_checks.array(value, None, dimension, self.units, f"{called}, {what}")
         try:
@@ -238,12 +239,12 @@ class SiteBuilder(FlexibleBuilder):
 
     @staticmethod
     def _words(value: str | Sequence[str], count: int, called: str, what: str) -> str | list[str]:
-        """Return words given as one for all or one each, after validation."""
+        """Return validated words, given as one word for all sites or one each."""
         if isinstance(value, str):
             return value
         found = list(words(value, f"{called}, {what}"))
         if len(found) != count:
-            raise ModelError(f"{called}, {what}: {count} sites are added, but {len(found)} of these are given")
+            raise ModelError(f"{called}, {what}: expected one word for all sites, or {count} words, got {len(found)}")
         return found
 
     def _site_table(self) -> Sites:

@@ -16,7 +16,7 @@ def foreign(description: Any, key: str) -> bool:
 def how_to_vary(name: str, case: str, overrides: list[str], key: str, value: Any, vary: list[str]) -> str:
     """Return advice for a key of a policy or integrator that the case does not use: a command that first selects it.
 
-    ``name`` is the command that was given. The advice is empty for any other key.
+    ``name`` is the name of the command that the user ran. The advice is empty if ``key`` is any other key.
     """
     found = choosing(key, value)
     if found is None:

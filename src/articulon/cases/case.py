@@ -27,7 +27,6 @@ from articulon.declaration import nearest
 from articulon.errors import CaseError, ModelError
 from articulon.forces import AnyForce
 from articulon.forces.bath_temperatures import at_bath
-from articulon.forces.selection import body_index
 from articulon.forces.user_functions import CODE_KEYS, CONSENT
 from articulon.inputs import DEEPEST, clipped, too_deep
 from articulon.integrate import Integrator
@@ -142,7 +141,8 @@ class Case:
         run_code
             Whether the functions that the case names are loaded; the case must then be allowed to run code. Without
             them the model can be inspected, but forces that these functions define cannot be evaluated, and coordinates
-            that they drive are free. Forces between sites are then those of articulon, whatever ``run.engine`` says.
+            that they drive are free. Forces between sites are then those of articulon, even if ``run.engine`` names
+            another engine.
 
         Raises
         ------
@@ -170,7 +170,7 @@ class Case:
                 model = through_lammps(model, "run.engine")
             model = at_bath(model, self.thermostat)
             if self.run.stop is not None:
-                body_index(model, self.run.stop.body, "run.stop.body")
+                self.run.stop.condition(model)
         except (CaseError, ModelError) as error:
             raise CaseError(located(str(error), self.source)) from None
         return model
@@ -184,8 +184,8 @@ class Case:
     def variant(self, name: str) -> "Case":
         """Return the case with the overrides of a variant, named ``<case>-<variant>``.
 
-        The returned case has no variants, because those of this case may not fit it. Raises CaseError for an unknown
-        variant.
+        The returned case has no variants, because the variants of this case may not fit it. Raises CaseError for an
+        unknown variant.
         """
         if name not in self.variants:
             hint = nearest(name, list(self.variants)) or "; the case has no [variants]"
@@ -252,7 +252,7 @@ class Case:
             raise CaseError(f"{self.source}: {error}") from None
 
     def digest(self) -> str:
-        """Return the SHA-256 of everything that determines the results of a run: equal digests mean equal results.
+        """Return the SHA-256 of everything that determines the results of a run. Equal digests mean equal results.
 
         Titles, notes, variants, the number of threads, the checkpoint interval and the version of articulon are left
         out.

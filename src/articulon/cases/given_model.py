@@ -30,7 +30,7 @@ class GivenModel:
         from articulon.cases.builders.written_model import ExplicitModel
         from articulon.cases.model_as_case import written_out
 
-        # Converted to a declaration, so that the case has the same digest as the file that it is written to.
+        # Converted to a declaration, so that the digest of the case equals the digest of the file that is written.
         declared = ExplicitModel.from_mapping(written_out(self.model), "simulate", "model")
         return declared.resolved(self.model.units).model_dump()
 

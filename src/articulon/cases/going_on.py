@@ -17,7 +17,7 @@ DURATION, FRAMES = "run.duration", "run.frames"
 
 
 def going_on(folder: Path, case: Case, name: str = CASE) -> tuple[Case, Case | None]:
-    """Return the case with which the run in a folder continues, and the shorter case with which it was made so far.
+    """Return the case with which the run in a folder continues, and the shorter case that has been run so far.
 
     The shorter case is read from the file ``name`` in the folder. It is None if the folder holds the same case, or a
     different run.
@@ -27,8 +27,8 @@ def going_on(folder: Path, case: Case, name: str = CASE) -> tuple[Case, Case | N
     Raises
     ------
     CaseError
-        If the duration is shorter, or not a whole number of intervals between frames, or if the frames are at other
-        times.
+        If the duration is shorter, or is not a whole number of intervals between frames, or if the times of the frames
+        differ.
     ArticulonError
         If a stop condition of the case has already ended the run.
     """

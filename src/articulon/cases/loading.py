@@ -11,7 +11,7 @@ from articulon.errors import CaseError
 from articulon.inputs import clipped, exists, shown
 
 STRUCTURES = {".pdb", ".ent", ".cif", ".mmcif", ".pdbx"}
-"""Endings of structure files. A name that contains one of them is not a case, whatever follows the ending."""
+"""Endings of structure files. A name that contains one of these endings is not a case, even if more text follows."""
 
 
 def load_case(
@@ -45,7 +45,8 @@ def load_case(
     file = find(name_or_path)
     table = table_of(file)
     case = resolve(table, str(file), file.stem, {} if overrides is None else overrides, allow_code)
-    # Variants may not fit a case with overrides, which are given here or were applied before a run wrote the case.
+    # Variants are checked only without overrides, because they may not fit a case with overrides. A case that a run
+    # wrote may contain overrides.
     if not overrides and "versions" not in table:
         for name in case.variants:
             case.variant(name)

@@ -231,7 +231,7 @@ def choosing(key: str, value: Any) -> tuple[list[str], str] | None:
     """Return the policies or integrators that have a key, and an override that selects the first of them and sets the
     key.
 
-    Messages use the result. It is None for a key of another section, or one that no policy or integrator has.
+    Messages use the result. It is None for a key of another section, and for a key that no policy or integrator has.
 
     >>> choosing("scaling.b2", 0.5)
     (['two-factor', 'atomistic-two-factor'], 'scaling={policy="two-factor",a2=0.2,b2=0.5}')

@@ -35,16 +35,20 @@ _LOADED: dict[Path, tuple[bytes, ModuleType]] = {}
 def load_plugin(path: str | Path) -> ModuleType:
     """Run a Python file and register what it defines, so that cases and models can name it.
 
-    Classes are recognised by a base class and an attribute. A class with a ``kind`` is a force if it derives from
-    ``articulon.forces.base.Force`` or has ``site_terms``; a thermostat if it derives from
-    ``articulon.thermostats.base.BaseThermostat``, a barostat from ``articulon.barostats.base.BaseBarostat``, and a
-    check if it derives from ``articulon.simulation.checks.Check``. Other classes need one attribute and one base class:
-    a scaling policy has a ``policy`` and derives from ``articulon.scaling.base.ScalingPolicy``; a wall has a ``shape``
-    and derives from ``articulon.forces.contact.walls.Wall``; a condition has a ``when`` and derives from
-    ``articulon.adaptive.conditions.BaseCondition``; a model builder has a ``builder`` and derives from
-    ``articulon.cases.builders.BaseBuilder``. A ``tableau``, ``Multistep`` or ``pair`` assigned to a name in capitals is
-    an integration formula: ``HEUN`` defines the rule ``heun``. A file is run once; files with the same contents are the
-    same plugin. Plugins cannot import each other: shared code belongs in an installed module.
+    Classes are recognised by an attribute and a base class:
+
+    - force: ``kind``, and ``articulon.forces.base.Force`` or the attribute ``site_terms``;
+    - thermostat: ``kind``, and ``articulon.thermostats.base.BaseThermostat``;
+    - barostat: ``kind``, and ``articulon.barostats.base.BaseBarostat``;
+    - check: ``kind``, and ``articulon.simulation.checks.Check``;
+    - scaling policy: ``policy``, and ``articulon.scaling.base.ScalingPolicy``;
+    - wall: ``shape``, and ``articulon.forces.contact.walls.Wall``;
+    - condition: ``when``, and ``articulon.adaptive.conditions.BaseCondition``;
+    - model builder: ``builder``, and ``articulon.cases.builders.BaseBuilder``.
+
+    A ``tableau``, ``Multistep`` or ``pair`` assigned to a name in capitals is an integration formula: ``HEUN`` defines
+    the rule ``heun``. A file is run once; files with the same contents are the same plugin. Plugins cannot import each
+    other: shared code belongs in an installed module.
 
     Parameters
     ----------

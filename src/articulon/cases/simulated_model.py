@@ -229,7 +229,7 @@ def longer_case(case: Case, duration: float | str) -> Case:
 
 
 def _over(run: RunSettings, times: FrameTimes) -> RunSettings:
-    """Run settings for the longer times."""
+    """Return the run settings of the extended run, with the given frame times."""
     changes: dict[str, Any] = {"duration": times.end}
     if run.frame_interval is None:
         changes["frames"] = times.frames

@@ -21,8 +21,8 @@ class Sensitivities(StudySection):
     """Quantity to differentiate: an observable at the end of the run, or ``"stop_time"``, which is the default for a
     run with a stop condition."""
     parameters: tuple[str, ...] = ()
-    """Keys of the parameters with respect to which it is differentiated; by default all nonzero numbers of the model
-    and its forces."""
+    """Keys of the parameters with respect to which the objective is differentiated; by default all nonzero numbers of
+    the model and its forces."""
     method: Literal["adjoint", "forward"] = "adjoint"
     """Method: ``adjoint`` for many parameters; ``forward`` for few, or for steps chosen by an error estimate."""
 
@@ -49,10 +49,9 @@ class Fit(StudySection):
     """Names of the measured observables; by default all columns of ``data`` except the time."""
     data: str | None = None
     """CSV file with a heading, relative to the case. It has a column ``time`` and one for each observable, in the units
-    of the case. Without a file, the measurements are those of a run of the case itself, with random errors from
-    ``run.seed``."""
+    of the case. Without a file, a run of the case itself is measured, and random errors from ``run.seed`` are added."""
     samples: Annotated[Whole, Field(ge=1)] = 50
-    """Number of equal intervals at whose ends a run of the case itself is measured, if there is no ``data``."""
+    """Number of equal intervals. If there is no ``data``, a run of the case itself is measured at the end of each."""
     errors: tuple[Annotated[Number, Field(gt=0)], ...] = ()
     """Standard deviation of the errors of each observable, or one value for all [unit of the observable]. By default
     all observables have equal weights, and the size of the errors is estimated from the residuals of the fit."""
@@ -70,14 +69,14 @@ class Target(StudySection):
 
 
 class Optimise(StudySection):
-    """``[optimise]``: parameters with which the observables reach their targets, to be found by ``articulon
-    optimise``."""
+    """``[optimise]``: parameters to find by ``articulon optimise``. With these parameters the observables reach their
+    targets."""
 
     parameters: tuple[Sought, ...] = ()
     """Parameters to find."""
     targets: tuple[Target, ...] = ()
     """Targets at the end of the run."""
     tolerance: Annotated[Number, Field(gt=0)] = 1e-6
-    """Largest deviation from a target, relative to its scale, with which the search ends."""
+    """Largest deviation from a target at which the search ends, relative to the scale of the target."""
     runs: Annotated[Whole, Field(ge=1)] = 200
     """Maximum number of runs in the search."""

@@ -1,4 +1,4 @@
-"""Write tables as TOML 1.0, which the standard library can only read.
+"""Write tables as TOML 1.0. The standard library can read TOML, but not write it.
 
 Floats are written by ``repr``, with the fewest digits that read back as the same number.
 """

@@ -14,7 +14,8 @@ from articulon.conformations.time_correlation import square_displacement
 INNER = 5
 """Number of inner beads in the middle of a linear chain; a chain with an even number of beads has four."""
 DIFFUSIVE = (0.1, 0.2)
-"""Fractions of the run between which the slope of g3 gives the diffusion coefficient."""
+"""Start and end of the range of lags in which the slope of g3 gives the diffusion coefficient, as fractions of the
+run."""
 EARLY = 0.1
 """Fraction of the lags used for the exponent of g1."""
 
@@ -121,6 +122,6 @@ def chain_motion(
 
 
 def _displacement(x: np.ndarray) -> np.ndarray:
-    """Return the mean-square displacements of x (frames, ..., 3) over all time origins, summed over all axes but the
+    """Return the mean-square displacements of x (frames, ..., 3) over all time origins, summed over all axes except the
     first."""
     return over_columns(square_displacement, x - x[0])

@@ -34,7 +34,7 @@ class ChainStatistics:
     end_to_end: Estimate | None
     """⟨R²⟩ of linear chains [length²]."""
     gyration: dict[str, Estimate]
-    """⟨Rg²⟩ by architecture, ``linear``, ``ring`` and ``branched``, as far as present [length²]."""
+    """⟨Rg²⟩ by architecture, ``linear``, ``ring`` and ``branched``, if chains of this architecture exist [length²]."""
     ratio: Estimate | None
     """⟨R²⟩/⟨Rg²⟩ of linear chains; 6 N/(N + 1) for ideal chains of N beads."""
     bond: Estimate | None
@@ -132,10 +132,11 @@ class ChainStatistics:
 
     @property
     def ideal_ratio(self) -> float | None:
-        """Return ⟨R²⟩/⟨Rg²⟩ of ideal chains that have the numbers of beads N of these chains and bonds of equal length.
+        """Return ⟨R²⟩/⟨Rg²⟩ of ideal chains with the same numbers of beads N as these chains and with bonds of equal
+        length.
 
-        It is Σ (N − 1) / Σ [(N² − 1)/6N], or 6 N/(N + 1) if all chains have N beads. None without a linear chain of at
-        least two beads.
+        It is Σ (N − 1) / Σ [(N² − 1)/6N], or 6 N/(N + 1) if all chains have N beads. It is None without a linear chain
+        of at least two beads.
         """
         beads = self.chains.length[(self.chains.kind == "linear") & (self.chains.length > 1)]
         return float((beads - 1).sum() / ((beads**2 - 1) / (6.0 * beads)).sum()) if beads.size else None

@@ -41,13 +41,13 @@ def chain_sizes(positions: np.ndarray, chains: Chains, masses: np.ndarray) -> Ch
     """Compute the centre of mass, Rg² and R² of every chain, for beads at positions (frames, beads, 3) with masses
     (beads,).
 
-    For N beads of equal mass with N − 1 uncorrelated bonds of length b, ⟨R²⟩ = (N − 1) b², and, since
-    Rg² = Σ_{i<j} |r_i − r_j|²/N² and ⟨|r_i − r_j|²⟩ = |i − j| b²,
+    For N beads of equal mass with N − 1 uncorrelated bonds of length b, ⟨R²⟩ = (N − 1) b². Since Rg² = Σ_{i<j} |r_i −
+    r_j|²/N² and ⟨|r_i − r_j|²⟩ = |i − j| b²,
 
         ⟨Rg²⟩ = b²/N² Σ_{n=1}^{N−1} (N − n) n = b² (N² − 1)/(6 N),
 
-    so that ⟨R²⟩/⟨Rg²⟩ = 6 N/(N + 1), which tends to 6 for long chains. A ring of such bonds has ⟨Rg²⟩ = b² (N + 1)/12,
-    with b the length of its bonds: closure gives ⟨|r_i − r_j|²⟩ = n (N − n)/(N − 1) b².
+    so that ⟨R²⟩/⟨Rg²⟩ = 6 N/(N + 1), which tends to 6 for long chains. For a ring of N such bonds, closure gives ⟨|r_i
+    − r_j|²⟩ = n (N − n)/(N − 1) b² with n = |i − j|, and therefore ⟨Rg²⟩ = b² (N + 1)/12.
     """
     frames, starts = len(positions), chains.first[:-1]
     mass = masses[chains.bead]
@@ -121,8 +121,9 @@ def internal_distances(
 ) -> InternalDistances | None:
     """Return ⟨R²(n)⟩ of chains of one ``kind``, ``linear`` or ``ring``; None if no chain of this kind has a bond.
 
-    The mean is over all pairs of beads n bonds apart (Auhl et al., J. Chem. Phys. 119, 12718, 2003), so that chains of
-    different lengths are weighted by their numbers of pairs. In a ring, n counts the bonds of the shorter of the two
+    The mean is over all pairs of beads n bonds apart (Auhl et al., J. Chem. Phys. 119, 12718, 2003). Chains of
+    different lengths are therefore weighted by their numbers of pairs. In a ring, n counts the bonds of the shorter of
+    the two
     arcs between the beads. For an ideal linear chain ⟨R²(n)⟩ = n b².
     """
     longest = int(chains.length[chains.kind == kind].max(initial=0))

@@ -66,8 +66,8 @@ def chain_statistics(
         Beads of each chain.
     boxes
         Edges of a box that is periodic in all directions [length]. They are either the lengths of the edges in each
-        frame, shape (frames, 3), or the edge vectors as rows, with a along x and b in the plane of x and y, shape
-        (frames, 3, 3). None without a box; g(r) is then not computed.
+        frame, shape (frames, 3), or the edge vectors a, b and c as rows, shape (frames, 3, 3). The vector a is along x,
+        and b is in the plane of x and y. None without a box; g(r) is then not computed.
     masses
         Masses of all beads, shape (beads,); by default equal.
     skip
@@ -82,8 +82,8 @@ def chain_statistics(
     pairs
         Whether g(r) is computed, which takes longer than all other quantities.
     unwrapped
-        Whether positions are known to be unwrapped, which is true of positions from a run. If False, a bond longer than
-        half of the box is taken as a sign of wrapped positions.
+        Whether positions are known to be unwrapped, as positions from a run are. If False, a bond longer than half of
+        the box is taken as a sign of wrapped positions.
 
     Raises
     ------

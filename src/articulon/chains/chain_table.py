@@ -44,7 +44,7 @@ class Chains:
     bead: np.ndarray
     """Column of each bead in the positions, chain after chain, shape (beads of chains,)."""
     first: np.ndarray
-    """Index in ``bead`` of the first bead of each chain; last, the number of beads. Shape (chains + 1,)."""
+    """Index in ``bead`` of the first bead of each chain, followed by the number of beads, shape (chains + 1,)."""
     ring: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     """Whether each chain is closed, shape (chains,); by default none is."""
     branched: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))

@@ -17,8 +17,8 @@ from articulon.chains.replicates import (
 )
 
 TIME_PARTS = 4
-"""Number of blocks of frames for errors if there are too few chains. The scatter of four blocks is uncertain, but more
-blocks would be shorter, and lags up to a quarter of the run would not fit into them."""
+"""Number of blocks of frames for errors if there are too few chains. Four blocks give an uncertain error. More blocks
+would be too short for lags up to a quarter of the run."""
 COLUMNS = 4096
 """Maximum number of coordinates transformed at once."""
 
@@ -34,8 +34,8 @@ class LagCurves(NamedTuple):
     """Function for the whole run, shape (lags,); None if it is the sum over the parts."""
 
     def estimate(self, estimator: Callable[[np.ndarray], np.ndarray | float] | None = None, first: int = 0) -> Estimate:
-        """Return the curve from the lag ``first`` on with its error, or, if ``estimator`` is given, that function of
-        the curve."""
+        """Return the curve from the lag ``first`` on, with its error. If ``estimator`` is given, return this function
+        of the curve instead, with its error."""
         of = (lambda curve: curve[first:]) if estimator is None else estimator
         return jackknife(self.sums, self.weights, of, self.whole)
 

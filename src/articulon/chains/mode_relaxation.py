@@ -15,7 +15,7 @@ from articulon.conformations.time_correlation import autocorrelation
 MODES = 16
 """Default maximum number of Rouse modes."""
 WINDOW = 5.0
-"""Length of the integration window in relaxation times; for an exponential decay, the fraction e⁻⁵ is left out."""
+"""Length of the integration window in relaxation times. For an exponential decay, the fraction e⁻⁵ is left out."""
 RESOLVED = 2.0
 """Shortest relaxation time that is reported, in frames. At this length the integral over frames is 2 % too large."""
 
@@ -70,8 +70,8 @@ def rouse_vectors(beads: int, modes: int, kind: str) -> np.ndarray:
     angle = 2.0 * np.pi * p * i / beads
     found = np.sqrt(2.0 / beads) * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     if 2 * modes == beads:
-        # In the mode N/2 the cosine is ±1 and the sine is zero. The one vector is duplicated, so that means over two
-        # hold.
+        # In the mode N/2 the cosine is ±1 and the sine is zero. The one vector is duplicated, so that the mean over two
+        # vectors is correct.
         found[-1] = found[-1, 0]
         found[-1] /= np.sqrt(2.0)
     return found
@@ -96,10 +96,10 @@ def rouse_modes(
 
     The number of modes is limited by the shortest chain; the result is None if that chain has no mode.
 
-    A mode of a linear chain is X_p = √(2/N) Σ_i r_i cos(pπ (i − ½)/N). If the bonds are uncorrelated, ⟨X_p²⟩ = b²/4
-    sin²(pπ/2N) exactly, for any distribution of bond lengths. The modes of a Rouse chain relax as exp(−t/τ_p) with τ_p
-    = ζ b²/(12 kT sin²(pπ/2N)) (Verdier, J. Chem. Phys. 45, 2118, 1966). For a ring, X_p² is the mean over its two
-    vectors. Chains of different lengths are averaged by mode number p.
+    A mode of a linear chain is X_p = √(2/N) Σ_i r_i cos(pπ (i − ½)/N). If the bonds are uncorrelated, ⟨X_p²⟩ = b²/(4
+    sin²(pπ/2N)) exactly, for any distribution of bond lengths. The modes of a Rouse chain with the friction coefficient
+    ζ of a bead relax as exp(−t/τ_p) with τ_p = ζ b²/(12 kT sin²(pπ/2N)) (Verdier, J. Chem. Phys. 45, 2118, 1966). For a
+    ring, X_p² is the mean over its two vectors. Chains of different lengths are averaged by mode number p.
 
     Parameters
     ----------

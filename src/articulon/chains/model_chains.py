@@ -68,7 +68,7 @@ def chain_frames(
 def _masses(model: Model, sites: np.ndarray) -> np.ndarray:
     """Return the mass of each bead, which is the same for all beads of a kind, shape (beads,).
 
-    One bead of a ring may be split into two bodies, each with half of the mass.
+    A bead of a ring may be split into two bodies with half of its mass each. The median mass ignores such beads.
     """
     body, kind = model.sites.body[sites], model.sites.kind[sites]
     shares = np.asarray(model.masses)[body] / np.bincount(body, minlength=model.bodies)[body]

@@ -1,4 +1,4 @@
-"""Persistence lengths, which measure how fast the direction of a backbone is lost along it."""
+"""Persistence lengths: the distance along a backbone over which its direction is lost."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from articulon.chains.replicates import Estimate, Replicate, jackknife
 from articulon.conformations.time_correlation import autocorrelation
 
 FITTED = float(np.exp(-2.0))
-"""Correlation down to which the exponential is fitted. Below it, the correlation of chains in a melt decays by a power
-law."""
+"""Smallest correlation to which the exponential is fitted. Below it, the correlation of chains in a melt decays by a
+power law."""
 
 
 class PersistenceLength(NamedTuple):
@@ -37,9 +37,9 @@ def persistence_length(positions: np.ndarray, chains: Chains, parts: tuple[Repli
 
     The exponential fit is that of the worm-like chain (Kratky and Porod, Rec. Trav. Chim. 68, 1106, 1949). The
     projection is Flory's (Statistical Mechanics of Chain Molecules, 1969, chapter IV), which assumes no form of C(n).
-    For a freely rotating chain of N bonds of length b with ⟨cos⟩ = c between neighbours, the two lengths are −b/ln c
-    and b (1 − c^N)/(1 − c), which agree for stiff chains. Rings and branched molecules are omitted: the bonds of a ring
-    sum to zero, so that C(n) is negative at large n.
+    For a freely rotating chain of N bonds of length b with the mean cosine c between neighbouring bonds, the two
+    lengths are −b/ln c and b (1 − c^N)/(1 − c). They agree for stiff chains. Rings and branched molecules are omitted:
+    the bonds of a ring sum to zero, so that C(n) is negative at large n.
     """
     bonds = int(chains.length[chains.kind == "linear"].max(initial=1)) - 1
     if bonds < 2:

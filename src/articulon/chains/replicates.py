@@ -56,7 +56,7 @@ def replicates(chains: Chains, sizes: Sequence[np.ndarray]) -> Replicates:
     The parts are blocks of frames if the run contains at least four blocks, each as long as five independent samples of
     the slowest quantity (Flyvbjerg and Petersen, J. Chem. Phys. 91, 461, 1989). In a shorter run the parts are groups
     of chains, if there are at least four chains, because chains are nearly independent. For chains of different
-    lengths, an error from groups is too large rather than too small, because the differences in length count as random.
+    lengths, such an error is too large, because the differences in length count as random.
 
     Parameters
     ----------

@@ -179,7 +179,7 @@ def report(
 
 
 def check_folder(folder: Path, case: Case, resume: bool) -> None:
-    """Raises an error unless a folder is free for a run, or holds the run to continue."""
+    """Raises an error if a folder is neither free for a run nor contains the run to continue."""
     held = [name for name in WRITTEN_BY_A_RUN if os.path.lexists(folder / name)]
     if held and not resume:
         raise ArticulonError(

@@ -20,7 +20,8 @@ def is_trusted(summary: Mapping[str, Any]) -> bool:
 
 
 def verdict_text(summary: Mapping[str, Any]) -> Text | None:
-    """Verdict on a run in one line: the worst motion, since when and by which premise; None for an unscaled run.
+    """Return the verdict on a run in one line, with the worst motion, the time from which it holds, and the premise.
+    None for an unscaled run.
 
     Parameters
     ----------

@@ -122,8 +122,8 @@ def sentence(row: Mapping[str, Any], other: Mapping[str, Any]) -> str:
 
 
 def _times_as_long(row: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """Return a note if the other run covers more or less physical time, which happens if a condition stops both;
-    otherwise an empty text."""
+    """Return a note if the other run covers more or less physical time; otherwise an empty text. The times differ if a
+    stop condition ends the runs."""
     lengths = float(other["physical_time"]) / float(row["physical_time"])
     return "" if abs(lengths - 1.0) < 0.01 else f", for {number(lengths, 2)} times the time"
 

@@ -51,8 +51,8 @@ class Comparison(Compared):
     def sentences(self) -> list[str]:
         """Return a summary in words.
 
-        It says whether a reference is scaled, how the scaled runs compare with their baselines, what adaptive
-        resolution saves and at which error, and at which steps a given energy spread is reached.
+        It says whether a reference is scaled, and how the scaled runs compare with their baselines. It also gives the
+        saving and the error of adaptive resolution, and the steps at which a given energy spread is reached.
         """
         return [
             *reference_sentences(self),
@@ -161,7 +161,7 @@ def compare(
     CaseError
         For a variant or value that does not exist or cannot be run.
     DivergenceError
-        If a run diverges that is the reference of others.
+        If a run that is the reference of others diverges.
     ArticulonError
         If the folder contains other runs. Complete runs of the same cases are reused, and incomplete ones continue.
     KeyboardInterrupt
@@ -194,7 +194,7 @@ def compare(
                     rows[entry.name] = diverged_row(entry, error)
                     shown.message(f"{entry.name}: {why(error)}")
                     continue
-                # The comparison continues if a run fails that was not requested.
+                # If a run that was not requested fails, the comparison continues.
                 if not entry.optional:
                     raise
                 left_out[entry.name] = why(error)
@@ -232,7 +232,7 @@ def _replay(done: Comparison) -> str:
 
 
 def _may_diverge(entry: Entry) -> bool:
-    """Return whether the run may diverge: its divergence is a result if the run is not the reference of others."""
+    """Return whether the run may diverge. Divergence is a valid result unless the run is the reference of others."""
     return not entry.is_reference and (bool(entry.variant) or not entry.optional)
 
 

@@ -1,8 +1,8 @@
 """Energy conservation of runs at constant energy, and the longest step for a given energy spread.
 
 The energy of a run at constant energy changes only by the error of its steps. Runs that differ only in their step form
-a series. In a series the spread grows with the step, as its square for second-order integrators, until the motion is no
-longer resolved.
+a series. In a series the spread grows with the step, and for second-order integrators with the square of the step,
+until the motion is no longer resolved.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ def total_energy(view: View) -> np.ndarray | None:
 
 
 def add_energies(chosen: Sequence[Entry], rows: Mapping[str, dict[str, Any]], views: Mapping[str, View]) -> None:
-    """Add the energy conservation of each run at constant energy to its row, under ``energy``, and the common name of
-    runs that differ only in their step, under ``series``; None for all other rows."""
+    """Add two entries to each row: under ``energy`` the energy conservation of a run at constant energy, and under
+    ``series`` the common name of runs that differ only in their step. An entry that does not apply is None."""
     for entry in chosen:
         row = rows[entry.name]
         row["energy"] = _figures(row, views[entry.name]) if entry.name in views else None

@@ -133,8 +133,8 @@ def _axis(done: Compared, one: Series) -> tuple[float, str]:
 
 
 def _energies(done: Compared) -> Figure | None:
-    # With a bath, the works of noise and friction nearly cancel, and energies are smaller than the errors of these
-    # works.
+    # With Brownian forces, the works of noise and friction nearly cancel. Energies are then smaller than the errors of
+    # these works.
     calm = {n: v for n, v in done.views.items() if v.bath_temperature is None or thermal.thermostat_of(v) is not None}
     found = {name: terms for name, view in calm.items() if (terms := thermal.energy_terms(view)) is not None}
     shown = dict(list(found.items())[:MOST_ENERGIES])

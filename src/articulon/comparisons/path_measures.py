@@ -86,9 +86,9 @@ def other_physics(case: Case, other: Case) -> tuple[list[str], list[str]]:
 def clock(case: Case) -> float:
     """Return the physical time per unit of simulated time.
 
-    Without drag, scaling by a2 and b2 only slows the clock: at time t the scaled run is where the unscaled run is at
-    √(a2 b2) t. With drag, the two-factor form slows relaxation by b2. In all other cases, simulated time is physical
-    time.
+    Without drag, scaling by a2 and b2 only slows the clock: at the time t the scaled run has the positions of the
+    unscaled run at √(a2 b2) t. With drag, the two-factor form slows relaxation by b2. In all other cases, simulated
+    time is physical time.
     """
     a2, b2 = float(getattr(case.scaling, "a2", 1.0)), float(getattr(case.scaling, "b2", 1.0))
     if any(isinstance(force, StokesDrag) for force in case.forces):
@@ -110,14 +110,14 @@ def saving(
     wall_seconds
         Wall time of the run [s].
     physical_time
-        Physical time that it covered [time].
+        Physical time that the run covered [time].
     other
         Figures of the other run; None if there is none.
     reason
         Reason why there is no other run.
     work
-        Figures of the run. If its integrator, steps, evaluations and active fraction are those of the other run, no
-        saving is reported. None omits this test.
+        Figures of the run. No saving is reported if its integrator, steps, evaluations and active fraction are those of
+        the other run. None omits this test.
 
     Returns
     -------

@@ -76,7 +76,7 @@ def add_resolution(chosen: Sequence[Entry], rows: Mapping[str, dict[str, Any]], 
 
 
 def _twin(entry: Entry, chosen: Sequence[Entry], views: Mapping[str, View]) -> Entry | None:
-    """Return the run with everything active with which an adaptive run is compared. A run by the same integrator and
+    """Return the run with everything active that is compared with an adaptive run. A run by the same integrator and
     with the same scaling is preferred."""
     others = [e for e in chosen if e.group == entry.group and not e.adaptive and e.name in views]
     same = [e for e in others if e.rule == entry.rule and e.case.scaling == entry.case.scaling]
@@ -87,9 +87,9 @@ def errors(ours: View, theirs: View) -> list[dict[str, Any]]:
     """Return the differences of the observables of an adaptive run from those of the run with everything active.
 
     With a thermostat or Brownian forces, paths diverge after any small difference. Means over the last four fifths of
-    the runs are then compared: ``difference``; ``interval``, the half width of its 95 % confidence interval, which
-    accounts for the correlation time; and ``independent``, the number of independent samples in the run that has fewer.
-    Otherwise values at equal times are compared: the ``largest`` and the ``rms`` difference.
+    the runs are then compared. ``difference`` is the difference of the means, and ``interval`` the half width of its 95
+    % confidence interval, which accounts for the correlation time. ``independent`` is the number of independent samples
+    in the run that has fewer. Otherwise values at equal times are compared: the ``largest`` and the ``rms`` difference.
     """
     a, b = series(ours), series(theirs)
     names = [name for name in a if name in b]
@@ -117,8 +117,8 @@ def series(view: View) -> dict[str, tuple[np.ndarray, str]]:
     if WORDS["energy_conformational"] in found and any(
         getattr(force, "of_determinant", False) for force in view.model.forces
     ):
-        # The observable of an adaptive run includes only the moving joints; it is a different function for each set of
-        # them.
+        # The observable of an adaptive run includes only the moving joints, so it is a different function for each set
+        # of moving joints.
         whole = Evaluator(view.model)
         energies = np.array([whole.energies(np.array(q))[CONFORMATIONAL] for q in view.q])
         found[WORDS["energy_conformational"]] = energies, "energy"

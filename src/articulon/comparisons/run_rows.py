@@ -64,8 +64,8 @@ def estimated_row(entry: Entry, wall: float, sample: float, simulated: float, no
 
 
 def why(error: ArticulonError) -> str:
-    """Return an error as a phrase. For an error during a run it says where in the run, but does not name scratch
-    files."""
+    """Return an error as a phrase. For an error during a run, the phrase says where in the run it occurred, but does
+    not name scratch files."""
     if isinstance(error, DivergenceError):
         where = f" at body '{error.body}'" if error.advice is None else ""
         moment = f"t = {error.time:.6g} {error.time_unit}".rstrip()

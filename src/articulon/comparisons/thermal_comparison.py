@@ -125,7 +125,7 @@ def _total_energy(views: Mapping[str, View], looks: Mapping[str, dict[str, Any]]
 
 
 def _phase(views: Mapping[str, View], looks: Mapping[str, dict[str, Any]]) -> Figure | None:
-    # Portraits need a constant target, because each target has its own curve, and no noise, which would fill the plane.
+    # Phase portraits need a constant target, because each target has its own curve. Noise would fill the plane.
     aims = {name: thermal.target(view) for name, view in views.items()}
     steady = {name: views[name] for name, aim in aims.items() if aim is not None and np.ptp(aim) == 0.0}
     phases = {name: found for name, view in steady.items() if (found := thermal.phase(view)) is not None}

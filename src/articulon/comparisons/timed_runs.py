@@ -74,7 +74,7 @@ def run_short(entry: Entry, steps: float) -> tuple[dict[str, Any], float]:
     # Without drag the length of a step is unknown; a hundredth of the run is used instead.
     length = steps * unit if math.isfinite(unit) else duration / 100.0
     if isinstance(case.integrator, FrictionImplicit) or length < duration:
-        # It is not longer than the whole run, after which the model may be invalid and steps may diverge.
+        # The short run is not longer than the whole run. Beyond its end the model may be invalid and steps may diverge.
         case = case.with_overrides({"run.duration": length, "run.frames": 1})
     watch = Stopwatch(Silent())
     with tempfile.TemporaryDirectory() as scratch:
@@ -83,8 +83,8 @@ def run_short(entry: Entry, steps: float) -> tuple[dict[str, Any], float]:
 
 
 def estimated(entry: Entry, simulated_time: float) -> tuple[float, float]:
-    """Estimate the wall time of a run for a simulated time [s]; return it, and the simulated time of the run on which
-    the estimate is based.
+    """Estimate the wall time of a run for a simulated time [s]. Return this estimate, and the simulated time of the run
+    on which it is based.
 
     The estimate uses the difference of two runs, so that one-time costs are not extrapolated.
     """

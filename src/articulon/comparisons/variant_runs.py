@@ -101,7 +101,7 @@ def entries(case: Case, against: Sequence[str] | None, vary: Mapping[str, Sequen
     """
     varied = combinations(checked_values({} if vary is None else vary))
     names = list(words(against, "against", CaseError)) if against is not None else [] if vary else _compared(case)
-    # A case that is itself unscaled and explicit needs no other run for comparison.
+    # A case that is itself unscaled and explicit needs no other unscaled run.
     itself = not case.scaling.scales and not isinstance(case.integrator, FrictionImplicit)
     rivals = [] if against is not None or (vary and itself) else _unscaled_explicit(case, names)
     groups: dict[tuple[tuple[str, str], ...], int] = {}
@@ -265,8 +265,8 @@ def _shared(group: Sequence[Entry]) -> list[Entry]:
 
 
 def held_windows(case: Case, interval: float) -> int:
-    """Return the number of windows into which an interval is divided to hold noise constant: the smallest power of two
-    for which the windows are not longer than those of the case alone."""
+    """Return the number of windows into which an interval is divided to hold noise constant. It is the smallest power
+    of two for which the windows are not longer than those of the case alone."""
     model = case.build_model()
     force = brownian_of(model)
     integrator: Any = case.integrator

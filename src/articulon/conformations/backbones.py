@@ -17,7 +17,8 @@ NONE = -1
 
 
 class Backbone(NamedTuple):
-    """Peptide backbones of some atoms, an entry for each residue with N, CA and C; :data:`NONE` for missing atoms."""
+    """Peptide backbones of some atoms: an entry for each residue with N, CA and C, and :data:`NONE` for missing
+    atoms."""
 
     residue: np.ndarray
     """Number of the residue, shape (n,)."""

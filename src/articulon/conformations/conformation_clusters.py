@@ -71,7 +71,7 @@ def clusters_of(
 
 def torsion_distances(angles: np.ndarray) -> np.ndarray:
     """Distances √⟨2 (1 − cos Δφ)⟩ over torsions (frames, torsions) between all pairs of frames [rad], shape (frames,
-    frames); for small differences their root mean square."""
+    frames). For small differences they are root mean squares."""
     angles = angles[:, np.isfinite(angles).all(axis=0)]
     c, s = np.cos(angles), np.sin(angles)
     alike = (c @ c.T + s @ s.T) / max(angles.shape[1], 1)

@@ -20,7 +20,7 @@ def memory_universe(
     atoms: Atoms, times: np.ndarray, positions: np.ndarray, box: Box | None = None, scales: np.ndarray | None = None
 ) -> Any:
     """A ``MDAnalysis.Universe`` of atoms at positions (frames, atoms, 3) [nm], with names, elements, masses, residues,
-    chains as segments, and bonds; its lengths are in ångströms and its times in ps, as usual in MDAnalysis. ``scales``
+    chains as segments, and bonds. Its lengths are in ångströms and its times in ps, as usual in MDAnalysis. ``scales``
     (frames,) are factors on the box edges in each frame, by default one.
 
     Raises

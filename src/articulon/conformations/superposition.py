@@ -45,9 +45,12 @@ def root_mean_square_deviation(
 
 
 def pairwise_deviations(positions: np.ndarray) -> np.ndarray:
-    """Minimum root mean square deviation of all pairs of frames [length], shape (frames, frames), from positions
-    (frames, atoms, 3): n d² = Σ|x|² + Σ|y|² − 2 Σσ about the centres, with σ the singular values of Σ x yᵀ, the last of
-    which has the sign of the determinant."""
+    """Minimum root mean square deviation d of all pairs of frames [length], shape (frames, frames), from positions
+    (frames, atoms, 3).
+
+    For n atoms at x in one frame and at y in the other, relative to their centres, n d² = Σ|x|² + Σ|y|² − 2 Σσ. Here σ
+    are the singular values of Σ x yᵀ, and the last one has the sign of the determinant.
+    """
     x = positions - positions.mean(axis=1, keepdims=True)
     count = x.shape[1]
     squares = (x**2).sum(axis=(1, 2))

@@ -28,8 +28,9 @@ def square_displacement(values: np.ndarray) -> np.ndarray:
 
 
 def normalised_autocorrelations(values: np.ndarray) -> np.ndarray:
-    """Normalised autocorrelations Re⟨δx*(s) δx(s + t)⟩/⟨|δx|²⟩ over all origins s of deviations from the mean, for
-    every lag t and each column of real or complex values (frames, n); 1 at every lag for constant values."""
+    """Normalised autocorrelations Re⟨δx*(s) δx(s + t)⟩/⟨|δx|²⟩ over all origins s, for every lag t and each column of
+    real or complex values (frames, n). δx are the deviations from the mean. For constant values, the result is 1 at
+    every lag."""
     values = values - values.mean(axis=0)
     count = len(values)
     spectrum = np.fft.fft(values, 1 << (2 * count - 1).bit_length(), axis=0)
@@ -39,8 +40,8 @@ def normalised_autocorrelations(values: np.ndarray) -> np.ndarray:
 
 
 def inefficiency(normalised: np.ndarray) -> float:
-    """Statistical inefficiency g = 1 + 2 Σ (1 − t/n) C(t) of n values with the normalised autocorrelation C (n,): they
-    are worth n/g independent samples.
+    """Statistical inefficiency g = 1 + 2 Σ (1 − t/n) C(t) of n values with the normalised autocorrelation C (n,). The
+    values contain as much information as n/g independent samples.
 
     The sum ends where C first falls below zero (Chodera et al., J. Chem. Theory Comput. 3, 26, 2007).
     """

@@ -17,8 +17,8 @@ class TorsionMap(NamedTuple):
     free_energy: np.ndarray
     """Free energy −kT ln(p/p_max) [energy], NaN for bins without frames, shape (bins, bins)."""
     error: np.ndarray
-    """Standard error kT σ(p)/p, with σ(p) that of the mean over blocks of the run [energy]; NaN if fewer than two
-    blocks have frames."""
+    """Standard error kT σ(p)/p [energy], where σ(p) is the standard error of the mean over blocks of the run. NaN if
+    fewer than two blocks have frames."""
     samples: int
     """Number of angle pairs counted."""
 
@@ -28,8 +28,8 @@ def torsion_map(
 ) -> TorsionMap | None:
     """Free energy of pairs of angles (frames, residues) [rad] of all residues together; None without a pair.
 
-    The frames are divided into equal successive blocks; if these are longer than the correlation time, the scatter of
-    their means gives the error.
+    The frames are divided into equal successive blocks. If the blocks are longer than the correlation time, the scatter
+    of their means gives the error.
     """
     edges = np.linspace(-np.pi, np.pi, bins + 1)
     known = np.isfinite(phi) & np.isfinite(psi)

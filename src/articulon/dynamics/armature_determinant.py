@@ -1,12 +1,15 @@
-"""Gradient of ln det (M + diag(a)), with armatures a, by the recursion of ``mass_determinant.py``.
+"""Gradient of ln det (M + diag(a)), with armatures a, by the recursion of ``mass_determinant.py``, which defines the
+symbols.
 
-An armature adds to D = Sᵀ Iᴬ S + diag(a) of its joint alone. With D⁻¹ = (L Lᵀ)⁻¹, s the columns of S L⁻ᵀ and p = Iᴬ s,
+An armature changes only the block D = Sᵀ Iᴬ S + diag(a) of its own joint. Let D = L Lᵀ, let s be the columns of S L⁻ᵀ,
+and p = Iᴬ s. Then
 
-    Iᵃ = Iᴬ − Σ p pᵀ,    ψ = 1 − Σ s pᵀ,    G = Σ s sᵀ + ψ G⁺ ψᵀ,
+    Iᵃ = Iᴬ − Σ p pᵀ,    ψ = 1 − Σ s pᵀ,    G = Σ s sᵀ + ψ G⁺ ψᵀ.
 
-and the slope −2 tr(G⁺ Iᵃ [s×]) along a speed of column s holds as it is, because a is constant. So does the term by
-columns that stay with the joint frame, 2 tr(D⁻¹ Sᵀ Iᴬ (1 − G⁺ Iᵃ) dS). Without armatures pᵀ s = 1 within a joint, so
-that Iᵃ has no inertia along its speeds; with armatures a part is left, which the parent carries along.
+The slope along a speed of column s is −2 tr(G⁺ Iᵃ [s×]) as without armatures, because a is constant. The term from
+columns that stay with the joint frame, 2 tr(D⁻¹ Sᵀ Iᴬ (1 − G⁺ Iᵃ) dS), does not change either. Without armatures pᵀ s =
+1 within a joint, so that Iᵃ has no inertia along the speeds of the joint. With armatures a part of this inertia
+remains, and the parent carries it.
 """
 
 from typing import NamedTuple
@@ -35,9 +38,9 @@ class Armatures(NamedTuple):
     """Armatures, and scratch for joints of several speeds."""
 
     diagonal: np.ndarray
-    """a, shape (nu,)."""
+    """Armatures a, shape (nu,)."""
     moved: np.ndarray
-    """g of each motion of a joint, linear then angular, shape (6, 6)."""
+    """Vector g of each motion of a joint (:func:`release_together`), linear then angular, shape (6, 6)."""
 
 
 def armatures_of(armature: np.ndarray) -> Armatures:
@@ -47,7 +50,7 @@ def armatures_of(armature: np.ndarray) -> Armatures:
 
 @jit
 def motions_with_armature(kind, axis, frame, R, A, H, M, diagonal, first, arrays):
-    """Motions s of a joint with armatures, with their momenta p; returns ln det D."""
+    """Compute the motions s of a joint with armatures, and their momenta p. Return ln det D."""
     n = joints.degrees_of_freedom(kind)
     joint_inertia(kind, axis, frame, R, A, H, M, arrays.D)
     for k in range(n):
@@ -58,7 +61,8 @@ def motions_with_armature(kind, axis, frame, R, A, H, M, diagonal, first, arrays
 
 @jit
 def articulate_with_armatures(forest, ws, diagonal, arrays):
-    """Inward sweep: the articulated inertia of every placed link, and the part that reaches the parent."""
+    """Inward sweep: compute the articulated inertia of every placed link, and the part of it that reaches the
+    parent."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     momentum = arrays.momentum
     for i in range(parent.size - 1, -1, -1):
@@ -77,7 +81,7 @@ def articulate_with_armatures(forest, ws, diagonal, arrays):
 
 @jit
 def release_together(n, motion, momentum, moved, V, X, W):
-    """G ← ψ G ψᵀ + Σ s sᵀ: the compliance once the joint moves freely along its n motions."""
+    """Compute G ← ψ G ψᵀ + Σ s sᵀ, the compliance of a link whose joint moves freely along its n motions."""
     # G ← G − Σ (s gᵀ + g sᵀ), with g = G p − ½ s − ½ Σ s' (p'ᵀ G p).
     for k in range(n):
         moment, force = load_from(momentum, k, 0), load_from(momentum, k, 3)
@@ -100,8 +104,8 @@ def release_together(n, motion, momentum, moved, V, X, W):
 
 @jit
 def gradient_with_armatures(forest, ws, armatures, arrays):
-    """Write d ln det (M + diag(a)) along every speed to ``arrays.gradient``, for placed links; return the
-    logarithm."""
+    """Write d ln det (M + diag(a)) along every speed to ``arrays.gradient``, for placed links. Return ln det (M +
+    diag(a))."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     diagonal, motion, momentum = armatures.diagonal, arrays.motion, arrays.momentum
     articulate_with_armatures(forest, ws, diagonal, arrays)
@@ -122,6 +126,6 @@ def gradient_with_armatures(forest, ws, armatures, arrays):
 
 @kernel
 def log_determinant_with_armatures(forest, q, ws, armatures, arrays):
-    """ln det (M + diag(a)) at q; its gradient is left in ``arrays.gradient``."""
+    """Return ln det (M + diag(a)) at q, and write its gradient to ``arrays.gradient``."""
     place(forest, q, ws, 0, forest.kind.size)
     return gradient_with_armatures(forest, ws, armatures, arrays)

@@ -1,8 +1,8 @@
 """Armatures: inertias that belong to joint speeds and to no link. They form a diagonal a of the mass matrix.
 
-In (M + diag(a)) u' = f the diagonal plays the part of implicit joint damping, so the recursion is that of
-``damped_articulated.py``. Everything else that an armature adds is a sum over speeds: a u' in inverse dynamics, and ½ a
-u² in the kinetic energy. The momentum of the links does not contain it.
+In (M + diag(a)) u' = f, the diagonal has the same effect as implicit joint damping, so the recursion is that of
+``damped_articulated.py``. All other effects of armatures are sums over speeds: a u' in inverse dynamics, and ½ a u² in
+the kinetic energy. The momentum of the links does not contain armatures.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _BARE: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
 
 @pass_of
 def solve_with_armatures(forest, tau, wrench, gravity, factor, ws, armatures, udot, articulated):
-    """Accelerations (nu,) of placed and moved links, with armatures. The articulated inertias are kept in
-    ``articulated`` (links, 21), unless that array is empty."""
+    """Compute the accelerations (nu,) of placed and moved links, with armatures. The articulated inertias are stored in
+    ``articulated`` (links, 21), unless this array is empty."""
     links = forest.mass.size
     eliminate_damped(forest, forest.moment, forest.inertia, tau, wrench, ws, armatures, 0, links, articulated)
     accelerate_damped(forest, scaled(gravity, factor), ws, armatures, udot, 0, links)
@@ -44,7 +44,7 @@ def solve_with_armatures(forest, tau, wrench, gravity, factor, ws, armatures, ud
 
 @pass_of
 def factor_rows_with_armatures(forest, loops, ws, armatures, arrays):
-    """Factors of J (M + diag(a))⁻¹ Jᵀ, for links whose articulated inertias have been kept."""
+    """Compute the factors of J (M + diag(a))⁻¹ Jᵀ, for links whose articulated inertias have been stored."""
     row_wrenches(loops, ws, arrays.wrench)
     mark_live_rows(forest, loops, ws, arrays)
     multiply_damped_rows(forest, loops, ws, armatures, arrays)
@@ -52,7 +52,7 @@ def factor_rows_with_armatures(forest, loops, ws, armatures, arrays):
 
 
 def armature_arrays(armature: np.ndarray, like: Any) -> JointDampings:
-    """Armatures (nu,) with the scratch that a solution needs, as arrays or lanes like ``like``."""
+    """Return armatures (nu,) with the scratch that a solution needs, as arrays or lanes like ``like``."""
     nu = armature.size
     if isinstance(like, LaneArray):
         lanes: Any = LaneArray.zeros((nu,))
@@ -63,8 +63,8 @@ def armature_arrays(armature: np.ndarray, like: Any) -> JointDampings:
 
 
 def adding_armatures(model: Model, like: Any) -> OpenForest:
-    """How the open forest of a model with armatures is solved, before its loops are; ``like`` are the joint forces, as
-    arrays or as lanes."""
+    """Return the functions and arrays that solve the trees of a model without its loops, with armatures if it has any.
+    ``like`` are the joint forces, as arrays or as lanes."""
     if model.armature is None:
         return BARE
     return OpenForest(solve_with_armatures, factor_rows_with_armatures, (armature_arrays(model.armature, like),))
@@ -73,17 +73,17 @@ def adding_armatures(model: Model, like: Any) -> OpenForest:
 def kept_solution(
     model: Model, forest: Any, loads: tuple[Any, ...], ws: Any, udot: Any, articulated: np.ndarray
 ) -> Bound:
-    """The pass of :func:`open_solution`, which also keeps the articulated inertias (links, 21)."""
+    """Return the pass of :func:`open_solution` that also stores the articulated inertias (links, 21)."""
     if model.armature is None:
         return solve_and_keep.bind(forest, *loads, ws, udot, articulated)
     return solve_with_armatures.bind(forest, *loads, ws, armature_arrays(model.armature, loads[0]), udot, articulated)
 
 
 def open_solution(model: Model, forest: Any, loads: tuple[Any, ...], ws: Any, udot: Any) -> Bound:
-    """The pass that finds u' of placed and moved links, for trees without loops. It uses the inertias of ``forest`` and
-    the model's armatures.
+    """Return the pass that finds u' of placed and moved links, for trees without loops. It uses the inertias of
+    ``forest`` and the armatures of the model.
 
-    ``loads`` are τ, wrenches, gravity and the factor of gravity, as arrays or as lanes.
+    ``loads`` are the joint forces τ, wrenches, gravity and the factor of gravity, as arrays or as lanes.
     """
     if model.armature is None:
         return solve.bind(forest, forest.mass, forest.moment, forest.inertia, *loads, ws, udot)
@@ -92,14 +92,14 @@ def open_solution(model: Model, forest: Any, loads: tuple[Any, ...], ws: Any, ud
 
 
 def armature_energy(model: Model, u: np.ndarray) -> Any:
-    """½ Σ a u² of speeds (..., nu) [energy], shape (...)."""
+    """Return ½ Σ a u² for speeds (..., nu) [energy], shape (...)."""
     if model.armature is None:
         return 0.0
     return 0.5 * np.asarray(u, dtype=float) ** 2 @ model.armature
 
 
 def without_armature(model: Model) -> Model:
-    """The same model without armatures. It is cached, so that what is compiled for it is reused."""
+    """Return the same model without armatures. It is cached, so that functions that are compiled for it are reused."""
     found = _BARE.get(model)
     if found is None:
         found = _BARE[model] = replace(model, armature=None)
@@ -107,7 +107,7 @@ def without_armature(model: Model) -> Model:
 
 
 def refuse_armature(model: Model, where: str) -> None:
-    """Raises ModelError for a model with armatures; ``where`` names what does not support them."""
+    """Raises ModelError for a model with armatures. ``where`` names the feature that does not support them."""
     if model.armature is None:
         return
     first = int(np.flatnonzero(model.armature)[0])

@@ -1,8 +1,9 @@
 """The O(n) articulated-body algorithm (Featherstone 2008, table 7.1; Guy 2018, appendix A), in world axes.
 
-Every link's equation of motion is kept about its own origin as n = A α + H a + bias. Inward, each joint is eliminated
-and what is left of the link is added to its parent; outward, the accelerations follow. The inertia of a link is the
-mass, first moment and inertia that the caller passes: the friction-implicit integrator passes them with the drag added.
+The equation of motion of every link is stored about the origin of the link. The moment is n = A α + H a + bias, where α
+is the angular acceleration and a the acceleration of the origin. The inward pass eliminates each joint, and adds the
+remaining inertia and bias force of the link to its parent. The outward pass computes the accelerations. The caller
+passes the mass, first moment and inertia of the links. The friction-implicit integrator adds the drag to them.
 """
 
 from numba import prange
@@ -33,7 +34,7 @@ from articulon.kernels import jit, kernel
 
 @jit
 def gather(g, s, A, H, M, n, f):
-    """Adds what lies in slot s to an inertia and a bias force."""
+    """Add the inertia and the bias force in slot s to the given ones."""
     A = symmetric_add(A, load_symmetric(g, s))
     H = matrix_add(H, (load_from(g, s, 6), load_from(g, s, 9), load_from(g, s, 12)))
     M = symmetric_add(M, (g[s, 15], g[s, 16], g[s, 17], g[s, 18], g[s, 19], g[s, 20]))
@@ -42,7 +43,7 @@ def gather(g, s, A, H, M, n, f):
 
 @jit
 def store_inertia(g, s, A, H, M):
-    """Writes an inertia to the first 21 numbers of row s."""
+    """Write an inertia to the first 21 numbers of row s."""
     store6(g, s, 0, A)
     store_from(g, s, 6, H[0])
     store_from(g, s, 9, H[1])
@@ -52,11 +53,11 @@ def store_inertia(g, s, A, H, M):
 
 @jit
 def hand_inward(forest, gathered, i, A, H, M, n, f):
-    """Adds what is left of link i, about its parent's origin, to the parent's slot."""
+    """Add the remaining inertia and bias force of link i, about its parent's origin, to the parent's slot."""
     p = forest.parent[i]
     if p >= 0:
         s = forest.slot[p]
-        if not forest.first[i]:  # siblings have been here
+        if not forest.first[i]:  # a sibling has already written to the slot
             A, H, M, n, f = gather(gathered, s, A, H, M, n, f)
         store_inertia(gathered, s, A, H, M)
         store_from(gathered, s, 21, n)
@@ -65,8 +66,8 @@ def hand_inward(forest, gathered, i, A, H, M, n, f):
 
 @jit
 def gathered_at(forest, mass, moment, inertia, R, wrench, ws, i, kept):
-    """Articulated inertia and bias force of link i at orientation R, world axes, before its joint is eliminated; the
-    inertia stays in ``kept`` (links, 21), unless that is empty."""
+    """Return the articulated inertia and bias force of link i at orientation R, world axes, before its joint is
+    eliminated. The inertia is also stored in ``kept`` (links, 21), unless this array is empty."""
     w, h = load_from(ws.twist, i, 3), apply(R, load(moment, i))
     A, H, M = symmetric_rotate(R, load_symmetric(inertia, i)), skew(h), isotropic(mass[i])
     n = sub(cross(w, symmetric_apply(A, w)), load_from(wrench, i, 3))
@@ -80,8 +81,9 @@ def gathered_at(forest, mass, moment, inertia, R, wrench, ws, i, kept):
 
 @jit
 def carried_outward(forest, gravity, ws, i):
-    """Return the acceleration that link i would have if the speeds of its joint were constant: angular, and linear of
-    its origin, world axes. Gravity enters as an opposite acceleration of the ground."""
+    """Return the acceleration that link i would have if the speeds of its joint were constant: the angular
+    acceleration, and the acceleration of the origin, world axes. Gravity enters as an opposite acceleration of the
+    ground."""
     p = forest.parent[i]
     aw, av = ZERO, (-gravity[0], -gravity[1], -gravity[2])
     if p >= 0:
@@ -99,8 +101,8 @@ def eliminate(forest, mass, moment, inertia, tau, wrench, ws, start, end):
 
 @by_forest
 def eliminate_and_keep(forest, mass, moment, inertia, tau, wrench, ws, start, end, kept):
-    """Inward pass like ``eliminate``; it keeps each link's articulated inertia, before its joint is eliminated, in
-    ``kept`` (links, 21)."""
+    """Inward pass like ``eliminate``. The articulated inertia of each link, before its joint is eliminated, is stored
+    in ``kept`` (links, 21)."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, rotations, bias, record = ws.quaternion, ws.rotation, ws.bias, ws.record
     for i in range(end - 1, start - 1, -1):
@@ -116,7 +118,8 @@ def eliminate_and_keep(forest, mass, moment, inertia, tau, wrench, ws, start, en
 
 @by_forest
 def accelerate(forest, gravity, ws, udot, start, end):
-    """Outward pass: joint accelerations. Gravity enters as an acceleration of the inertial frame (POEMS, 5.3)."""
+    """Outward pass: compute the joint accelerations. Gravity enters as an acceleration of the inertial frame (POEMS,
+    5.3)."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, rotations, record, acceleration = ws.quaternion, ws.rotation, ws.record, ws.acceleration
     for i in range(start, end):
@@ -130,7 +133,8 @@ def accelerate(forest, gravity, ws, udot, start, end):
 
 @jit
 def solve_tree(forest, q, u, tau, wrench, gravity, ws, udot, t):
-    """Accelerations of tree t; ``wrench`` is (links, 6), force then moment about the link's origin, world axes."""
+    """Compute the accelerations of tree t. ``wrench`` (links, 6) is force, then moment about the link's origin, world
+    axes."""
     start, end = forest.tree[t], forest.tree[t + 1]
     place(forest, q, ws, start, end)
     move(forest, u, ws, start, end)
@@ -140,13 +144,13 @@ def solve_tree(forest, q, u, tau, wrench, gravity, ws, udot, t):
 
 @kernel
 def forward_dynamics(forest, q, u, tau, wrench, gravity, ws, udot):
-    """Joint accelerations udot (nu,) of the whole forest, tree after tree."""
+    """Compute the joint accelerations udot (nu,) of the whole forest, tree after tree."""
     for t in range(forest.tree.size - 1):
         solve_tree(forest, q, u, tau, wrench, gravity, ws, udot, t)
 
 
 @kernel(parallel=True)
 def forward_dynamics_parallel(forest, q, u, tau, wrench, gravity, ws, udot):
-    """Joint accelerations udot (nu,) of the whole forest, with the trees shared out among threads."""
+    """Compute the joint accelerations udot (nu,) of the whole forest, with the trees shared out among threads."""
     for t in prange(forest.tree.size - 1):
         solve_tree(forest, q, u, tau, wrench, gravity, ws, udot, t)

@@ -1,7 +1,7 @@
-"""Leaf functions with one version for forests of rigid bodies and another for forests with flexible bodies.
+"""Functions for kernels with one version for forests of rigid bodies and another for forests with flexible bodies.
 
-The type of the forest selects the version when a kernel is compiled. So rigid models run the same code as if there were
-no flexible bodies.
+The type of the forest selects the version when a kernel is compiled. Rigid models therefore run the same code as if
+there were no flexible bodies.
 """
 
 import inspect
@@ -15,8 +15,8 @@ from articulon.kernels import LEAF, jit
 
 
 def by_forest(function: Callable[..., Any]) -> Any:
-    """A leaf function whose first argument is the forest. The decorated version serves rigid forests, the one marked by
-    ``for_flexible`` all others. The rigid version stays callable, from leaves, as ``.rigid``."""
+    """Return a function for kernels whose first argument is the forest. The decorated version is for rigid forests, and
+    the version marked by ``for_flexible`` is for all others. Kernels can call the rigid version as ``.rigid``."""
     versions = {"rigid": function}
 
     def choose(forest: Any, *_: Any) -> Callable[..., Any]:

@@ -1,12 +1,13 @@
 """The articulated-body algorithm with implicit damping of joints, in world axes.
 
-Joint damping is a diagonal in joint space. In (M + diag(d)) u' = f it is added only to SᵀIS, by which the elimination
-of a joint divides. A damped joint of several speeds is eliminated speed by speed, the last first, as if massless bodies
-lay between them. With s the column of a speed, U = I s and D = s·U + d,
+Joint damping adds a diagonal to the mass matrix: (M + diag(d)) u' = f. In the elimination of a joint with the columns
+S, it is added only to SᵀIS. A damped joint of several speeds is eliminated speed by speed, the last first, as if
+massless bodies connected the speeds. For a speed with the column s and the joint force τ, let I be the articulated
+inertia, p the bias force and a the acceleration before this speed is added. With U = I s and D = s·U + d,
 
     u' = (τ − s·p − U·a)/D,  I ← I − U Uᵀ/D,  p ← p + U (τ − s·p)/D.
 
-This holds for every joint, whatever its columns. Joints without damping are eliminated as usual.
+These formulas hold for the columns of any joint. Joints without damping are eliminated as usual.
 """
 
 from typing import NamedTuple
@@ -37,10 +38,10 @@ from articulon.lanes import any_of, choose
 
 
 class JointDampings(NamedTuple):
-    """Implicit joint damping, and what the recursion keeps of damped joints."""
+    """Implicit joint damping, and the quantities of damped joints that the inward pass stores for the outward pass."""
 
     diagonal: np.ndarray
-    """d, added to the diagonal of the mass matrix, shape (nu,)."""
+    """Damping d, which is added to the diagonal of the mass matrix, shape (nu,)."""
     record: np.ndarray
     """U/D (6) and (τ − s·p)/D of each speed, shape (nu, 7)."""
 
@@ -53,7 +54,7 @@ def joint_dampings(nu: int) -> JointDampings:
 @jit
 def is_damped(kind, diagonal, first):
     """Whether the joint whose first speed is ``first`` has damping."""
-    most = 0.0 * diagonal[first]  # a number of its kind
+    most = 0.0 * diagonal[first]  # zero, as a float or as lanes
     for k in range(joints.degrees_of_freedom(kind)):
         most = choose(diagonal[first + k] > most, diagonal[first + k], most)
     return any_of(most > 0.0)
@@ -61,7 +62,7 @@ def is_damped(kind, diagonal, first):
 
 @jit
 def eliminate_speeds(kind, axis, frame, body, tau, diagonal, first, record, A, H, M, n, f):
-    """Eliminates the speeds of a damped joint, the last first. Inertia and bias force are about the body's origin."""
+    """Eliminate the speeds of a damped joint, the last first. Inertia and bias force are about the body's origin."""
     for k in range(joints.degrees_of_freedom(kind) - 1, -1, -1):
         sw, sv = joints.column(kind, axis, k, frame, body)
         uw, uv = moment_of(A, H, sw, sv), force_of(H, M, sw, sv)
@@ -91,7 +92,7 @@ def eliminate_damped(forest, moment, inertia, tau, wrench, ws, damping, start, e
             A, H, M, n, f = eliminate_speeds(
                 kind, load(axes, i), frame, R, tau, damping.diagonal, u_start[i], damping.record, A, H, M, n, f
             )
-            # The joint's acceleration at constant speeds acts through what is left of the inertia.
+            # The acceleration of the joint at constant speeds acts on the inertia that remains after elimination.
             n, f = add(n, moment_of(A, H, cw, cv)), add(f, force_of(H, M, cw, cv))
             A, H = shift(r, A, H, M)
             n = add(n, cross(r, f))
@@ -128,7 +129,8 @@ def accelerate_damped(forest, gravity, ws, damping, udot, start, end):
 
 @kernel
 def solve_damped(forest, tau, wrench, gravity, ws, damping, udot, kept):
-    """Joint accelerations udot (nu,) = (M + diag(d))⁻¹ (τ + forces − velocity products) of placed and moved links."""
+    """Compute joint accelerations udot (nu,) = (M + diag(d))⁻¹ (τ + forces − velocity products) of placed and moved
+    links."""
     links = forest.mass.size
     eliminate_damped(forest, forest.moment, forest.inertia, tau, wrench, ws, damping, 0, links, kept)
     accelerate_damped(forest, gravity, ws, damping, udot, 0, links)
@@ -136,7 +138,7 @@ def solve_damped(forest, tau, wrench, gravity, ws, damping, udot, kept):
 
 @by_forest
 def multiply_damped_rows(forest, loops, ws, damping, arrays):
-    """J (M + diag(d))⁻¹ Jᵀ for links whose articulated inertias have been kept, with the rows of J in the scratch."""
+    """Compute J (M + diag(d))⁻¹ Jᵀ from stored articulated inertias of the links, with the rows of J in the scratch."""
     factor_paths(forest, loops, ws, damping.diagonal, arrays)
     whiten_rows(forest, loops, ws, arrays)
     multiply_rows(arrays)
@@ -144,9 +146,9 @@ def multiply_damped_rows(forest, loops, ws, damping, arrays):
 
 @kernel
 def factor_damped(forest, loops, rigid, ws, damping, arrays):
-    """Factors of J (M + diag(d))⁻¹ Jᵀ + C for links whose articulated inertias have been kept, with the rows of J in
-    ``arrays.wrench``. C is diagonal: zero for the first ``rigid`` rows, which are conditions, and 1 for the rows behind
-    them, which give way in proportion to their force."""
+    """Compute the factors of J (M + diag(d))⁻¹ Jᵀ + C from stored articulated inertias of the links, with the rows of J
+    in ``arrays.wrench``. C is diagonal: 0 for the first ``rigid`` rows, which are exact conditions, and 1 for the
+    following rows, which give way in proportion to their force."""
     multiply_damped_rows(forest, loops, ws, damping, arrays)
     for r in range(rigid, loops.kind.size):
         arrays.matrix[r, r] += 1.0

@@ -1,4 +1,4 @@
-"""How far flexible bodies are deformed, and where this exceeds the range of a linear description."""
+"""Deformation of flexible bodies, relative to the range in which a linear description is valid."""
 
 import numpy as np
 
@@ -18,8 +18,8 @@ def deformations(model: Model, q: np.ndarray) -> dict[int, np.ndarray]:
     Returns
     -------
     dict
-        Ratio by body, shape () or (frames,) [dimensionless]. Above 1 the body has left the range that its modes were
-        declared for, ``Modes.largest``.
+        Ratio by body, shape () or (frames,) [dimensionless]. Above 1 the deformation exceeds the range that its modes
+        were declared for, ``Modes.largest``.
     """
     found = {}
     for body, shapes in model.modes.items():

@@ -1,19 +1,20 @@
 """Euler parameters integrated by their accelerations, with the constraint |e| = 1 embedded (Guy 2018, appendices B and
 C).
 
-The rotational equation of a spherical or free joint, M ω' = g, becomes one for e'' by ω = L e' with L = 2E(e), 3×4:
-M₄ e'' = Lᵀ g with M₄ = Lᵀ M L of rank three, since E(e')e' = 0 leaves no velocity products (B.58). One parameter, p,
-depends on the three others, m, by e·e' = 0: e'_p = A e'_m with A = −e_mᵀ/e_p (C.2), e''_p = A e''_m − |e'|²/e_p (C.6).
-A permutation sorts the parameters into (m, p) (C.4). The reduced equation
+The rotational equation of a spherical or free joint, M ω' = g, becomes an equation for e'' by ω = L e' with L = 2E(e),
+3×4: M₄ e'' = Lᵀ g with M₄ = Lᵀ M L of rank three, since E(e')e' = 0 leaves no velocity products (B.58). One parameter,
+p, depends on the three others, m, by e·e' = 0: e'_p = A e'_m with A = −e_mᵀ/e_p (C.2), e''_p = A e''_m − |e'|²/e_p
+(C.6). A permutation sorts the parameters into (m, p) (C.4). The reduced equation
 
     (M_mm + Aᵀ M_pm + M_mp A + Aᵀ M_pp A) e''_m = Γ_m + Aᵀ Γ_p − (M_mp + Aᵀ M_pp)(−|e'|²/e_p)          (C.14)
 
 is solved for the independent accelerations, from which the dependent one follows. This is done joint by joint, on the
-equation that the recursion leaves for each joint, with M the link's articulated inertia. So the result equals that of
-the angular accelerations in other variables, whichever parameter is dependent. At the end of a step the dependent
-parameter and its rate follow from the others too, so that the constraint holds to rounding without renormalisation. A
-is singular where e_p = 0. The dependent parameter is therefore switched when another has become twice as large
-(Haghshenas-Jaryani and Bowling 2013 choose by conditioning), so that |e_p| > 1/4 and no entry of A is above 4.
+equation that the recursion leaves for each joint, with M the link's articulated inertia. So the result is the angular
+accelerations, expressed in other variables, and does not depend on which parameter is dependent. At the end of a step
+the dependent parameter and its rate follow from the others too, so that the constraint holds to rounding without
+renormalisation. A is singular where e_p = 0. The dependent parameter is therefore switched when another has become
+twice as large (Haghshenas-Jaryani and Bowling 2013 choose by conditioning), so that |e_p| > 1/4 and no entry of A is
+above 4.
 """
 
 import math
@@ -40,14 +41,14 @@ from articulon.kernels import jit, kernel
 from articulon.model import Model, kernel_tables
 
 SWITCH = 2.0
-"""Ratio of another parameter to the dependent one above which it becomes the dependent one."""
+"""Ratio of another parameter to the dependent one, above which the other one becomes dependent."""
 
 
 class EmbeddingScratch(NamedTuple):
     """Scratch for embedded Euler parameters."""
 
     loops: LoopScratch
-    """Scratch of the loops, with room for every link's articulated inertia."""
+    """Scratch of the loops, including every link's articulated inertia."""
     u: np.ndarray
     """Speeds, shape (nu,)."""
     udot: np.ndarray
@@ -91,7 +92,7 @@ def permuted(p):
 def embedded_acceleration(M, g, e, edot, p):
     """Second derivative e'' from the rotational equation M ω' = g, with parameter p dependent (C.8 to C.17)."""
     m = permuted(p)
-    # Columns of L = 2E(e): the body's ω at unit rate of one parameter.
+    # Columns of L = 2E(e): the body's ω when one parameter has unit rate.
     L = (
         (-2.0 * e[1], -2.0 * e[2], -2.0 * e[3]),
         (2.0 * e[0], -2.0 * e[3], 2.0 * e[2]),
@@ -122,7 +123,7 @@ def embedded_acceleration(M, g, e, edot, p):
     )
     x = solve(factorise(reduced), right)
     xp = dot(a, x) + s
-    # Back to the order of the parameters: those before p are the first of m.
+    # Restore the order of the parameters: those before p come first in m.
     return (
         xp if p == 0 else x[0],
         xp if p == 1 else (x[0] if p < 1 else x[1]),
@@ -141,8 +142,9 @@ def embedded_accelerations(forest, ws, articulated, q, qdot, udot, dependent, qd
         for c in range(plain):
             qddot[k + c] = udot[j + c]
         if at >= 0:
-            # The joint's own equation, once the parent's acceleration is known: M is the articulated inertia of its
-            # rotation, body frame, with the translations of a free joint eliminated or held in the same way.
+            # The equation of the joint alone, when the parent's acceleration is known. M is the articulated inertia for
+            # its rotation, body frame. The translations of a free joint are eliminated or held in both forms of the
+            # equation.
             M = symmetric_rotate(transpose(load_matrix(ws.rotation, i)), load_symmetric(articulated, i))
             g = symmetric_apply(M, load_at(udot, j + at))
             e, edot = quaternion_at(q, k + at), quaternion_at(qdot, k + at)
@@ -183,7 +185,7 @@ def rates_of_speeds(forest, q, u, qdot):
 
 @kernel
 def begin(forest, q, u, rate, dependent):
-    """Rates (nq,) of a state's speeds. The largest parameter of each set becomes the dependent one."""
+    """Coordinate rates (nq,) for the speeds of a state. The largest parameter of each set becomes the dependent one."""
     rates_of_speeds(forest, q, u, rate)
     for i in range(forest.kind.size):
         at = joints.quaternion(forest.kind[i])

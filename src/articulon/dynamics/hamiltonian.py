@@ -1,10 +1,10 @@
 """Canonical momenta: speeds from momenta, momenta from speeds, and the rates of the momenta, each in O(n).
 
-Each coordinate q has a momentum p. Where q' = u is a speed, p = μ with μ = M u. Four Euler parameters e have
-p_e = 2 E(e)ᵀμ/|e|², with μ the momentum of the speeds ω, body frame, and e' = ½ E(e)ᵀω. Conversely μ = ½ E(e) p_e for
-any norm of e, and
+Each coordinate q has a momentum p. If q' = u is a speed, p = μ with μ = M u. Four Euler parameters e have p_e = 2
+E(e)ᵀμ/|e|², with μ the momentum of the speeds ω, body frame, and e' = ½ E(e)ᵀω. Conversely μ = ½ E(e) p_e for any norm
+of e. Then
 
-    H(q, p) = ½ μᵀ M(q)⁻¹ μ + V(q),    rotations taken from e/|e|,
+    H(q, p) = ½ μᵀ M(q)⁻¹ μ + V(q), with rotations from e/|e|,
 
 is a Hamiltonian on all of R²ⁿ, n = nq. It is invariant under (e, p_e) → (c e, p_e/c), so that |e| has no meaning and
 e·p_e is conserved: a scheme that is symplectic for (q, p) is symplectic for the bodies, without constraints (compare
@@ -82,7 +82,7 @@ def speed_momenta(forest, q, p, mu):
         for m in range(n):
             mu[j + m] = p[k + m]
         if joints.quaternion(kind) >= 0:
-            x = product(conjugate(quaternion_at(q, k + n)), quaternion_at(p, k + n))  # its vector part is E(e) p
+            x = product(conjugate(quaternion_at(q, k + n)), quaternion_at(p, k + n))  # the vector part of x is E(e) p
             store_at(mu, j + n, (0.5 * x[1], 0.5 * x[2], 0.5 * x[3]))
 
 
@@ -129,7 +129,7 @@ def add_to_parent(a, p, r, f, n):
 
 @jit
 def momenta_of_speeds(forest, ws, momentum, mu):
-    """Speed momenta μ = M u (nu,) of placed and moved links.
+    """Speed momenta μ = M u (nu,) of links with known poses and velocities.
 
     ``momentum`` (links, 6) is scratch: linear, then angular momentum of all that a link carries, about its origin.
     """
@@ -152,7 +152,7 @@ def momenta_of_speeds(forest, ws, momentum, mu):
 
 @jit
 def speeds_of_momenta(forest, mu, zero, ws, u):
-    """Speeds u = M⁻¹ μ of placed links: the accelerations of a system at rest under the forces μ.
+    """Speeds u = M⁻¹ μ of links with known poses: the accelerations of a system at rest under the forces μ.
 
     ``zero`` is an array of zeros (links, 6).
     """
@@ -175,7 +175,8 @@ def speeds_of_momenta(forest, mu, zero, ws, u):
 
 @jit
 def momentum_rates(forest, q, p, u, tau, wrench, gravity, ws, momentum, carried, pdot):
-    """Rates p' (nq,) of placed and moved links, under the forces τ (nu,), wrenches (links, 6) and gravity.
+    """Rates p' (nq,) of links with known poses and velocities, under the forces τ (nu,), wrenches (links, 6) and
+    gravity.
 
     ``momentum`` and ``carried`` (links, 6) are scratch: momentum and wrench of all that a link carries, about its
     origin.

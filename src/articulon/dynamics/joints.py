@@ -10,7 +10,7 @@ from articulon.kernels import jit
 from articulon.model.joints import MODULES, mask
 
 MOVING = [(joint.kind, module) for joint, module in MODULES.items() if joint.nu]
-"""Kind and module of each joint that moves: all but the weld, which is merged when a model is built."""
+"""Kind and module of each joint that moves: all except the weld, whose bodies are merged when a model is built."""
 
 FRAMED, TRANSLATES, MIXED = mask("framed"), mask("translates"), mask("mixed")
 DEGREES_OF_FREEDOM = tuple(joint.nu for joint in MODULES)

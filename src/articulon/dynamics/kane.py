@@ -133,7 +133,7 @@ def project_rows(loops, i, row, solver):
 
 @kernel(allocates=True)
 def solve_kane(forest, loops, tau, wrench, gravity, ws, solver, udot):
-    """Accelerations (nu,) with all loops, for placed and moved links and evaluated given motions."""
+    """Accelerations (nu,) with all loops, when poses and velocities of the links and given motions are known."""
     links, velocity, momentum, jacobian = forest.mass.size, solver.velocity, solver.momentum, solver.jacobian
     ground = (-gravity[0], -gravity[1], -gravity[2])
     accelerate_at_constant_speeds(forest, ws)

@@ -35,8 +35,8 @@ def joint_frame(parent, rotation, quaternion, i):
 
 @jit
 def frames(kind, parent, rotation, quaternion, R, i):
-    """Rotation matrices of link i's joint frame and of the link; the link's stands for both unless the joint needs its
-    frame."""
+    """Rotation matrices of link i's joint frame and of the link; unless the joint needs its frame, the first one is
+    also that of the link."""
     body = load_matrix(R, i)
     if joints.framed(kind):
         return matrix(joint_frame(parent, rotation, quaternion, i)), body
@@ -87,7 +87,7 @@ def joint_motion(kind, axis, u, k, frame, body, r, pw, pv):
 
 @by_forest
 def move(forest, u, ws, start, end):
-    """Velocities of placed links, and the velocity-product accelerations of their joints,
+    """Velocities of links with known poses, and the velocity-product accelerations of their joints,
     c = (ω_p × ω_J + ω_J × ω_B, ω_p × (ω_p × r) + 2 ω_p × v_J).
 
     Here ω_B is the part of the joint's angular velocity ω_J about axes fixed in the body. It is all of ω_J or none,
@@ -110,7 +110,7 @@ def move(forest, u, ws, start, end):
 
 @jit
 def accelerate_at_constant_speeds(forest, ws):
-    """Accelerations J' u of placed and moved links at constant joint speeds."""
+    """Accelerations J' u of links with known poses and velocities at constant joint speeds."""
     parent, reach, bias, acceleration = forest.parent, ws.reach, ws.bias, ws.acceleration
     for i in range(parent.size):
         p = parent[i]

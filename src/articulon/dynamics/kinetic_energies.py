@@ -21,7 +21,7 @@ from articulon.passes import pass_of
 
 @by_forest
 def kinetic_energy(forest, ws):
-    """Kinetic energy T = Σ ½ m v² + v·(ω × m c) + ½ ω·I ω of moved links, about their origins."""
+    """Kinetic energy T = Σ ½ m v² + v·(ω × m c) + ½ ω·I ω of links with known velocities, about their origins."""
     mass, moment, inertia = forest.mass, forest.moment, forest.inertia
     rotation, twist = ws.rotation, ws.twist
     total = 0.0
@@ -41,7 +41,7 @@ def first_moment(forest, ws, i):
 
 @by_forest
 def link_momentum(forest, ws, i):
-    """Momentum of link i and its angular momentum about its origin, world axes, for moved links."""
+    """Momentum of link i and its angular momentum about its origin, world axes, for links with known velocities."""
     R = load_matrix(ws.rotation, i)
     v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
     h = apply(R, load(forest.moment, i))
@@ -68,5 +68,5 @@ def kinetic_energy_at(forest, q, u, ws):
 
 @pass_of
 def find_kinetic_energy(forest, ws, result):
-    """Kinetic energy (1,) of placed and moved links."""
+    """Kinetic energy (1,) of links with known poses and velocities."""
     result[0] = kinetic_energy(forest, ws)

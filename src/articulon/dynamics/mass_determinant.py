@@ -1,20 +1,20 @@
 """ln det M of the joint-space mass matrix and its gradient, in O(n), by the articulated recursion.
 
-With the articulated inertias Iᴬ of the links, the mass matrix is a product of triangular factors of determinant one and
-of a block-diagonal matrix with the blocks Dᵢ = Sᵢᵀ Iᴬᵢ Sᵢ (Jain, J. Comput. Phys. 136, 289, 1997). So ln det M = Σ ln
+The mass matrix is a product of triangular factors of determinant one and of a block-diagonal matrix. Its blocks are Dᵢ
+= Sᵢᵀ Iᴬᵢ Sᵢ, with the articulated inertias Iᴬ of the links (Jain, J. Comput. Phys. 136, 289, 1997). So ln det M = Σ ln
 det Dᵢ, found inward.
 
-Its gradient is the reverse derivative of that sweep, found outward. Let Iᵃ = Iᴬ − Iᴬ S D⁻¹ Sᵀ Iᴬ be what a link passes
-on to its parent, and ψ = 1 − S D⁻¹ Sᵀ Iᴬ. Let G be the derivative of ln det M with respect to the Iᴬ of a link, and G⁺
-that of its parent, taken about the link's origin. Then G follows from G⁺, and so does the slope along a speed with the
-column s:
+Its gradient is the reverse derivative of that sweep, found outward. Let Iᵃ = Iᴬ − Iᴬ S D⁻¹ Sᵀ Iᴬ be the inertia that a
+link passes on to its parent, and ψ = 1 − S D⁻¹ Sᵀ Iᴬ. Let G be the derivative of ln det M with respect to the Iᴬ of a
+link, and G⁺ that of its parent, taken about the link's origin. Then G follows from G⁺, and so does the slope along a
+speed with the column s:
 
     G = S D⁻¹ Sᵀ + ψ G⁺ ψᵀ,    ∂ ln det M = −2 tr(G⁺ Iᵃ [s×]),
 
 since moving a joint rotates Iᵃ with the link and leaves D unchanged (Jain, Kandel, Wagner, Larsen and Vaidehi, J. Chem.
 Phys. 139, 244103, 2013, have the same trace). G = J M⁻¹ Jᵀ is also the covariance of a link's twist at kT = 1, and the
-slope is twice the mean ∂T/∂q of thermal motion. Columns that stay with the joint frame when the link rotates, such as
-one of a universal joint, add a term by dS.
+slope is twice the mean ∂T/∂q of thermal motion. Columns that stay fixed in the joint frame when the link rotates, such
+as one column of a universal joint, add a term that contains dS.
 """
 
 import math
@@ -53,9 +53,9 @@ class Determinant(NamedTuple):
     """Scratch of the two sweeps; it is not part of the state."""
 
     whole: np.ndarray
-    """Articulated inertia Iᴬ of each link about its origin, its joint included, shape (links, 21)."""
+    """Articulated inertia Iᴬ of each link about its origin, before its joint is eliminated, shape (links, 21)."""
     passed: np.ndarray
-    """Inertia Iᵃ that each link passes on to its parent, its joint eliminated, shape (links, 21)."""
+    """Inertia Iᵃ that each link passes on to its parent, after its joint is eliminated, shape (links, 21)."""
     compliance: np.ndarray
     """J M⁻¹ Jᵀ of each link about its origin: linear, linear by angular, angular, shape (links, 21)."""
     D: np.ndarray
@@ -90,7 +90,7 @@ def load_inertia(a, i):
 
 @jit
 def gathered_inertia(forest, ws, i, R):
-    """Return the articulated inertia of link i: its own, and what its children pass on, which have been visited."""
+    """Return the articulated inertia of link i: its own inertia and those that its children have passed on."""
     A, H = symmetric_rotate(R, load_symmetric(forest.inertia, i)), skew(apply(R, load(forest.moment, i)))
     M = isotropic(forest.mass[i])
     if forest.slot[i] >= 0:
@@ -104,14 +104,14 @@ def pass_inertia(forest, ws, i, A, H, M, arrays):
     store_inertia(arrays.passed, i, A, H, M)
     A, H = shift(load(ws.reach, i), A, H, M)
     s = forest.slot[forest.parent[i]]
-    if not forest.first[i]:  # siblings have been here
+    if not forest.first[i]:  # a sibling has already stored its inertia
         A, H, M, _, _ = gather(ws.gathered, s, A, H, M, ZERO, ZERO)
     store_inertia(ws.gathered, s, A, H, M)
 
 
 @jit
 def articulate(forest, ws, arrays):
-    """Inward sweep: the articulated inertia of every placed link, and the part that reaches the parent."""
+    """Inward sweep: the articulated inertia of every link with a known pose, and the part that reaches the parent."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     for i in range(parent.size - 1, -1, -1):
         kind = kinds[i]
@@ -187,7 +187,8 @@ def congruent(own, w, v, n, f, V, X, W):
 
 @jit
 def release(w, v, n, f, V, X, W):
-    """G ← (1 − s pᵀ) G (1 − p sᵀ) + s sᵀ: the compliance once the joint moves freely along s = (w, v), p = (n, f)."""
+    """G ← (1 − s pᵀ) G (1 − p sᵀ) + s sᵀ: the compliance when the joint moves freely along s = (w, v) with momentum p =
+    (n, f)."""
     return congruent(1.0, w, v, n, f, V, X, W)
 
 
@@ -210,9 +211,9 @@ def product_row(w, v, y, x, A, H, M):
 
 @jit
 def from_still_columns(kind, axis, frame, R, w, v, V, X, W, A, H, M, arrays):
-    """Return what the columns that stay with the joint frame add to the slope along (w, v): 2 tr(D⁻¹ Sᵀ Iᴬ (1 − G⁺ Iᵃ)
-    dS). This is the derivative of ln det M with respect to S times dS, and dS is how these columns differ, after the
-    joint has moved, from columns that turn with the link."""
+    """Return the term of the columns that stay fixed in the joint frame in the slope along (w, v): 2 tr(D⁻¹ Sᵀ Iᴬ (1 −
+    G⁺ Iᵃ) dS). This is the derivative of ln det M with respect to S, times dS, the difference between these columns and
+    columns that rotate with the link when the joint moves."""
     D, dual, momentum, n, total = arrays.D, arrays.dual, arrays.momentum, joints.degrees_of_freedom(kind), 0.0
     for j in range(n):
         if not joints.fixed_in_body(kind, j):
@@ -244,7 +245,7 @@ def slope_along_speeds(kind, axis, frame, R, first, V, X, W, A, H, M, arrays):
 
 @jit
 def log_determinant(forest, ws, arrays):
-    """ln det M for placed links."""
+    """ln det M for links with known poses."""
     articulate(forest, ws, arrays)
     total = 0.0
     for i in range(forest.kind.size):
@@ -260,8 +261,8 @@ def log_determinant(forest, ws, arrays):
 
 @jit
 def carried_parts(forest, ws, arrays, i):
-    """G⁺, the compliance of the parent about the origin of link i, and Iᵃ, what link i passes on to it; zeros without
-    a parent."""
+    """G⁺, the compliance of the parent about the origin of link i, and Iᵃ, the inertia that link i passes on to the
+    parent; zeros without a parent."""
     nothing, p = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), forest.parent[i]
     V, X, W = nothing, (ZERO, ZERO, ZERO), nothing
     A, H, M = nothing, (ZERO, ZERO, ZERO), nothing
@@ -274,7 +275,7 @@ def carried_parts(forest, ws, arrays, i):
 
 @jit
 def log_determinant_gradient(forest, ws, arrays):
-    """Writes d ln det M along every speed to ``arrays.gradient``, for placed links; returns ln det M."""
+    """Writes d ln det M along every speed to ``arrays.gradient``, for links with known poses; returns ln det M."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     compliance, motion, momentum = arrays.compliance, arrays.motion, arrays.momentum
     articulate(forest, ws, arrays)

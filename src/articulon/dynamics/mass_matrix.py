@@ -24,7 +24,8 @@ from articulon.passes import Pass
 
 @jit
 def composite_mass_matrix(forest, ws, composite, result):
-    """Mass matrix M (nu, nu) of placed links; ``composite`` (links, 21) is zeroed scratch, ``result`` is zeroed."""
+    """Mass matrix M (nu, nu) of links with known poses; ``composite`` (links, 21) is zeroed scratch, ``result`` is
+    zeroed."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, rotations, reach = ws.quaternion, ws.rotation, ws.reach
     for i in range(parent.size - 1, -1, -1):

@@ -1,10 +1,10 @@
 """Speeds drawn from N(0, kT M⁻¹), in O(n), by the articulated recursion.
 
 Let Iᴬ be the articulated inertia of a link, Sᵢ the columns of its joint, Uᵢ = Iᴬᵢ Sᵢ and Dᵢ = Sᵢᵀ Uᵢ (Featherstone
-2008, 7.2). Eliminating u from the leaves inward writes twice the kinetic energy as a sum of squares, Σ zᵢᵀ Dᵢ zᵢ with
-zᵢ = uᵢ + Dᵢ⁻¹ Uᵢᵀ V, V the velocity of the parent carried to the link's origin. So the zᵢ are independent, of
+2008, 7.2). Elimination of u from the leaves inward gives twice the kinetic energy as a sum of squares, Σ zᵢᵀ Dᵢ zᵢ.
+Here zᵢ = uᵢ + Dᵢ⁻¹ Uᵢᵀ V, with V the twist of the parent about the link's origin. So the zᵢ are independent, with
 covariance kT Dᵢ⁻¹, and the outward pass finds the speeds from them. Both passes are those of forward dynamics. In the
-inward pass each joint has a force of covariance kT Dᵢ, of which nothing is passed on to the parent.
+inward pass each joint has a random force of covariance kT Dᵢ. This force is not passed on to the parent.
 """
 
 import math
@@ -87,7 +87,8 @@ def factorise_in_place(D, n):
 
 @jit
 def draw_speeds(forest, seed, stream, count, kT, ws, draw):
-    """Draws speeds from N(0, kT M⁻¹) into ``draw.speeds``, for placed links; ``ws`` is the workspace of links at rest.
+    """Draws speeds from N(0, kT M⁻¹) into ``draw.speeds``, for links with known poses; ``ws`` is the workspace of links
+    at rest.
 
     The random numbers are those of step ``count``, with indices 0 to nu − 1.
     """
@@ -97,15 +98,16 @@ def draw_speeds(forest, seed, stream, count, kT, ws, draw):
 
 @jit
 def find_random_speeds(forest, kT, ws, draw):
-    """Speeds of N(0, kT M⁻¹) for placed links at rest, from the numbers ``draw.normal``."""
+    """Speeds drawn from N(0, kT M⁻¹), from the random numbers ``draw.normal``; ``ws`` is the workspace of links at
+    rest."""
     push_randomly(forest, forest.moment, forest.inertia, math.sqrt(kT), ws, draw, 0, forest.parent.size)
     accelerate(forest, ZERO, ws, draw.speeds, 0, forest.parent.size)
 
 
 @by_forest
 def push_randomly(forest, moment, inertia, root, ws, draw, start, end):
-    """Inward pass over the links from ``start`` to ``end``: a random force at each joint, of which nothing is passed
-    on. The standard deviation of its numbers is ``root``, √(kT)."""
+    """Inward pass over the links from ``start`` to ``end``: applies a random force at each joint, which is not passed
+    on. ``root`` is √(kT), the standard deviation of its numbers."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     slot, first, torque, D = forest.slot, forest.first, draw.torque, draw.D
     gathered = ws.gathered
@@ -131,7 +133,7 @@ def push_randomly(forest, moment, inertia, root, ws, draw, start, end):
         store6(ws.record, i, 6, left[6:])
         if p >= 0:
             s = slot[p]
-            if not first[i]:  # siblings have been here
+            if not first[i]:  # a sibling has already stored its inertia
                 A, H, M, _, _ = gather(gathered, s, A, H, M, ZERO, ZERO)
             store_inertia(gathered, s, A, H, M)
             for k in range(21, 27):

@@ -32,19 +32,19 @@ def place_links(forest, q, ws):
 
 @pass_of
 def move_links(forest, u, ws):
-    """Velocities and velocity-product accelerations of placed links."""
+    """Velocities and velocity-product accelerations of links with known poses."""
     move(forest, u, ws, 0, forest.mass.size)
 
 
 @pass_of
 def locate_in_parallel(forest, q, u, ws):
-    """Places and moves all links, with the trees shared out among threads."""
+    """Computes poses and velocities of all links, with the trees distributed over threads."""
     locate_parallel(forest, q, u, ws)
 
 
 @pass_of
 def locate_blocks_in_parallel(forest, tree, q, u, ws, blocks):
-    """Places and moves all links of long chains, block by block, in parallel."""
+    """Computes poses and velocities of all links of long chains, block by block, in parallel."""
     locate_by_blocks(forest, tree, q, u, ws, blocks)
 
 
@@ -56,14 +56,15 @@ def rate_coordinates(forest, q, u, rate):
 
 @pass_of
 def solve(forest, mass, moment, inertia, tau, wrench, gravity, factor, ws, udot):
-    """Accelerations of placed and moved links with the given inertias, by the articulated recursion."""
+    """Accelerations by the articulated recursion, with the given inertias, for links with known poses and
+    velocities."""
     eliminate(forest, mass, moment, inertia, tau, wrench, ws, 0, mass.size)
     accelerate(forest, scaled(gravity, factor), ws, udot, 0, mass.size)
 
 
 @pass_of
 def solve_in_parallel(forest, tau, wrench, gravity, factor, ws, udot):
-    """Accelerations of placed and moved links, with the trees shared out among threads."""
+    """Accelerations of links with known poses and velocities, with the trees distributed over threads."""
     solve_parallel(forest, tau, wrench, scaled(gravity, factor), ws, udot)
 
 
@@ -88,13 +89,13 @@ def power_drives(loops, u, multiplier, power):
 
 @pass_of
 def find_speeds(forest, q, rate, u):
-    """Speeds u of the coordinate rates q', those of Euler parameters included."""
+    """Speeds u of the coordinate rates q', including those of Euler parameters."""
     speeds_of_rates(forest, q, rate, u)
 
 
 @pass_of
 def solve_and_keep(forest, tau, wrench, gravity, factor, ws, udot, articulated):
-    """Accelerations by the articulated recursion; the articulated inertias are kept."""
+    """Accelerations by the articulated recursion; the articulated inertias are stored."""
     solve_tree_and_keep(forest, tau, wrench, scaled(gravity, factor), ws, udot, articulated)
 
 
@@ -112,5 +113,5 @@ def embed_dependent(forest, q, rate, dependent, switches):
 
 @pass_of
 def find_rates(forest, q, u, rate):
-    """Coordinate rates q' of the speeds u, those of Euler parameters included."""
+    """Coordinate rates q' of the speeds u, including those of Euler parameters."""
     rates_of_speeds(forest, q, u, rate)

@@ -40,11 +40,11 @@ def forward_dynamics(
 ) -> np.ndarray:
     """Accelerations of the joints under the given forces, M u' = τ + Jᵀ w − bias (Featherstone 2008, table 7.1).
 
-    Only the forces given here act; ``articulon.forward_dynamics`` adds the model's own. The loops and driven joints of
-    the model are satisfied, with the constraint forces that this takes.
+    Only the forces given here act; ``articulon.forward_dynamics`` adds the model's own. The accelerations satisfy the
+    loops and driven joints of the model: the required constraint forces are included.
 
-    ``q``, ``u``, ``tau`` and ``wrenches`` may have a leading axis of states, one state per row. An array without it is
-    the same for all states, as are ``gravity`` and ``time``.
+    ``q``, ``u``, ``tau`` and ``wrenches`` may have a leading axis of states, one state per row. An array without this
+    axis is the same for all states. So are ``gravity`` and ``time``.
 
     Parameters
     ----------
@@ -121,8 +121,8 @@ def inverse_dynamics(
 ) -> np.ndarray:
     """Generalised forces (nu,) that produce the accelerations ``udot`` (Featherstone 2008, table 5.1).
 
-    Parameters, units and frames are those of :func:`forward_dynamics`, whose inverse this is. Arrays may have a leading
-    axis of states here too.
+    Parameters, units and frames are those of :func:`forward_dynamics`, whose inverse this function is. Arrays may have
+    a leading axis of states here too.
     """
     if wrenches is None and udot is not None:
         quick = at_once(JOINT_FORCES, model, q, u, udot, gravity)
@@ -248,7 +248,8 @@ def body_poses(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_turns(model: Model, coordinates: np.ndarray) -> None:
-    """Raises ModelError, naming the row, for Euler parameters in (states, nq) that are all zero and so no rotation."""
+    """Raises ModelError, naming the row, for Euler parameters that are all zero, which describe no rotation;
+    ``coordinates`` has shape (states, nq)."""
     starts, links = model.euler_parameters
     turned = np.zeros((len(coordinates), len(starts)), dtype=bool)
     for part in range(4):
@@ -333,7 +334,7 @@ def link_wrenches(model: Model, q: np.ndarray, wrenches: Any) -> np.ndarray:
     positions, _ = body_poses(model, q)
     moved = np.flatnonzero(model.link >= 0)
     link, force = model.link[moved], given[moved, :3]
-    # A link's origin is that of its head. Only a node differs: its head is the flexible body.
+    # A link's origin is that of its head body. A node is different: its head is the flexible body.
     origins = scratch(model).position[link] if model.forest.flexible is not None else positions[model.head[link]]
     arm = positions[moved] - origins
     result = np.zeros((links, 6))
@@ -342,13 +343,14 @@ def link_wrenches(model: Model, q: np.ndarray, wrenches: Any) -> np.ndarray:
 
 
 def check_model(model: Any, where: str) -> None:
-    """Raises ModelError for anything that is not a model."""
+    """Raises ModelError if ``model`` is not a model."""
     if not isinstance(model, Model):
         raise ModelError(f"{where}: expected a model that a ModelBuilder has built, got {shown(model)}")
 
 
 def vector(value: Any, size: int, name: str, error: type[ArticulonError] = ModelError) -> np.ndarray:
-    """``value`` as a contiguous array of finite floats that a kernel takes, zeros for None. Raises ``error``, with the
-    name, for anything else."""
-    # A read-only array is another type to the compiler and needs another compilation, so none is handed on.
+    """``value`` as a contiguous array of finite floats for a kernel; zeros for None. Raises ``error``, with the name,
+    for anything else."""
+    # To the compiler a read-only array is another type, which needs another compilation. So no read-only array is
+    # passed on.
     return np.zeros(size) if value is None else array(value, (size,), name, error)

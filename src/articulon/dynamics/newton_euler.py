@@ -43,13 +43,15 @@ def project(forest, ws, force, tau):
 
 @pass_of
 def project_on_joints(forest, ws, force, tau):
-    """Joint forces τ of wrenches (links, 6) on placed links. The wrenches are summed towards the roots in place."""
+    """Joint forces τ of wrenches (links, 6) on links with known poses. The wrenches are summed towards the roots in
+    place."""
     project(forest, ws, force, tau)
 
 
 @jit
 def newton_euler(forest, udot, wrench, gravity, ws, force, tau):
-    """Joint forces tau (nu,) that produce ``udot``, for placed and moved links; ``force`` (links, 6) is scratch."""
+    """Joint forces tau (nu,) that produce ``udot``, for links with known poses and velocities; ``force`` (links, 6) is
+    scratch."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     n_links = parent.size
     quaternion, rotations, reach, bias = ws.quaternion, ws.rotation, ws.reach, ws.bias

@@ -20,7 +20,7 @@ def body_pose(link, offset_position, offset_rotation, ws, k):
 
 @jit
 def fill_poses(link, offset_position, offset_rotation, ws, positions, rotations):
-    """Positions (bodies, 3) and rotations (bodies, 4) of the bodies on placed links."""
+    """Positions (bodies, 3) and rotations (bodies, 4) of the bodies on links with known poses."""
     for k in range(link.size):
         x, e = body_pose(link, offset_position, offset_rotation, ws, k)
         store(positions, k, x)
@@ -52,6 +52,6 @@ def displace(forest, q, u, time):
 
 @kernel
 def link_velocities(forest, q, u, ws):
-    """Places and moves all links."""
+    """Computes poses and velocities of all links."""
     place(forest, q, ws, 0, forest.kind.size)
     move(forest, u, ws, 0, forest.kind.size)

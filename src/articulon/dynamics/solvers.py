@@ -31,7 +31,7 @@ parameters."""
 
 
 class ArticulatedScratch(NamedTuple):
-    """Scratch of the articulated-body algorithm besides the workspace: only that of the loops."""
+    """Scratch of the articulated-body algorithm in addition to the workspace: only that of the loops."""
 
     loops: LoopScratch
 
@@ -87,7 +87,7 @@ def divided_in_parallel(model: Model) -> bool:
 def locating(
     model: Model, solver: str, forest: Forest, q: np.ndarray, u: np.ndarray, ws: Workspace, scratch: Any
 ) -> Iterator[Bound]:
-    """The passes by which a solver places and moves the links."""
+    """The passes by which a solver computes poses and velocities of the links."""
     if solver == "divide-and-conquer" and divided_in_parallel(model):
         yield motion_passes.locate_blocks_in_parallel.bind(forest, scratch.tree, q, u, ws, scratch.blocks)
         return
@@ -105,7 +105,7 @@ def solving(
     scratch: Any,
     udot: np.ndarray,
 ) -> Iterator[Bound]:
-    """The passes by which a solver finds u' (nu,), loops included, for placed and moved links."""
+    """The passes by which a solver finds u' (nu,), including loops, for links with known poses and velocities."""
     c = constraints
     if model.armature is not None and solver == "divide-and-conquer":
         refuse_armature(model, f"solver {solver!r}")

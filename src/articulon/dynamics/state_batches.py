@@ -1,4 +1,4 @@
-"""Functions of many states of a model at once: side by side in the lanes of vector registers, shared out among threads.
+"""Functions of many states of a model at once: side by side in the lanes of vector registers, distributed over threads.
 
 A batch runs the passes that a single state runs, compiled for lanes (``lanes.py``). Blocks of states go through them
 one after another: a block is read from the input rows, and its results are written to output rows. The result for a
@@ -20,13 +20,13 @@ from articulon.passes import Program, run
 GIVEN, FOUND = 4, 2
 """Largest number of input arrays and of output arrays."""
 ALONE = 64
-"""Up to this many links in all blocks, one thread does all of them: starting others takes longer."""
+"""Largest number of links in all blocks for which one thread does all of them: starting more threads takes longer."""
 
 
 @jit
 def take_states(rows, block, numbers, at):
     """Copies a block's states from rows (states, n) to lanes (..., width), from index ``at`` on; returns the next
-    index. A single row stands for all states."""
+    index. A single row is used for all states."""
     width = numbers.shape[1]
     last, begin = rows.shape[0] - 1, block * width
     for k in range(rows.shape[1]):
@@ -67,7 +67,7 @@ def run_blocks(code, blocks, given, found, q, u, tau, wrench, first, second):
 
 @kernel(parallel=True)
 def run_blocks_in_parallel(code, blocks, given, found, q, u, tau, wrench, first, second):
-    """Runs the programs on all blocks of states, shared out among the workers; ``code`` is (workers, passes, 2)."""
+    """Runs the programs on all blocks of states, distributed over the workers; ``code`` is (workers, passes, 2)."""
     workers = code.shape[0]
     for w in prange(workers):
         for b in range(w * blocks // workers, (w + 1) * blocks // workers):
@@ -118,7 +118,8 @@ class Batch:
         self._code = np.stack([program.code for program in self._programs])
 
     def __call__(self, states: int, given: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
-        """Results for every state, each (states, ...), from rows (states, n), or (1, n) for what all states share."""
+        """Results for every state, each (states, ...), from rows (states, n), or (1, n) for numbers that all states
+        share."""
         found = tuple(np.empty((states, *shape)) for shape in self._shapes)
         blocks = -(-states // WIDTH)
         if not blocks:
@@ -138,6 +139,6 @@ _NOTHING = np.zeros((1, 0))
 
 
 def _layout(shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, int, tuple[int, ...]]]:
-    """Begin, end and shape of each array when they lie one behind the other."""
+    """Begin, end and shape of each array when the arrays are stored consecutively."""
     ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
     return list(zip([0, *ends[:-1]], ends, shapes, strict=True))

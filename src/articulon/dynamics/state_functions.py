@@ -30,7 +30,7 @@ Shape = tuple[int, ...]
 _NO_GRAVITY, _ARRAY, _FLOAT = np.zeros(3), np.ndarray, np.dtype(np.float64)
 PARALLEL_LINKS = 4096
 """From this many links on, trees run in parallel threads; below it, starting threads costs more. The kernel is chosen
-by this fixed rule and not by the number of threads, so that the bits do not depend on the threads."""
+by this fixed rule and not by the number of threads, so that results do not depend on the threads in any bit."""
 
 
 class Shared(NamedTuple):
@@ -105,8 +105,8 @@ def take_numbers(numbers, kept, at):
 
 @kernel
 def run_state(code, sizes, kept, q, u, x, gravity, found, result):
-    """Runs a program on the numbers of one state and on gravity. They are laid one behind the other in ``kept``, with
-    zeros for wrenches before gravity. Returns whether the inputs have the sizes in ``sizes`` and inputs and results are
+    """Runs a program on the numbers of one state and on gravity. They are stored consecutively in ``kept``, with zeros
+    for wrenches before gravity. Returns whether the inputs have the sizes in ``sizes`` and inputs and results are
     finite. The last entry of ``sizes`` tells whether ``kept`` may hold the wrenches of an earlier call."""
     if q.size != sizes[0] or u.size != sizes[1] or x.size != sizes[2] or gravity.size != 3:
         return False
@@ -120,7 +120,7 @@ def run_state(code, sizes, kept, q, u, x, gravity, found, result):
         return False
     run(code)
     nothing = in_all(0.0, WIDTH)
-    # Two sums, so that neither has to wait for the other.
+    # Two independent sums, so that the processor can add them in parallel.
     a, b = nothing, nothing
     whole = result.size - result.size % (2 * WIDTH)
     for k in range(0, whole, 2 * WIDTH):
@@ -151,7 +151,7 @@ def _speeds(model: Model) -> list[Shape]:
 
 
 def moving(at: At) -> Iterator[Bound]:
-    """The passes that place and move links."""
+    """The passes that compute poses and velocities of links."""
     yield place_links.bind(at.forest, at.given[0], at.ws)
     yield move_links.bind(at.forest, at.given[1], at.ws)
 
@@ -219,7 +219,7 @@ class StateFunction:
     """
 
     def __init__(self, model: Model, definition: Definition, ws: Workspace) -> None:
-        self._model, self._definition = weakref.ref(model), definition  # what is kept by model must not keep it
+        self._model, self._definition = weakref.ref(model), definition  # a strong reference would keep it alive
         self._kept, parts = _in_one([*definition.given(model), (3,)])
         self.given, self.shared = parts[:-1], Shared(parts[-1], np.zeros(1), np.ones(8))
         self._found, self.found = _in_one(definition.found(model))
@@ -245,20 +245,20 @@ class StateFunction:
         line, other = numba.typeof(np.zeros(1)), types.Array(types.float64, 1, "A", readonly=True)
         code, sizes = numba.typeof(self._program.code), numba.typeof(self._sizes)
         with preparing_together():
-            for given in (line, other):  # the first is found at once
+            for given in (line, other):  # the type that is compiled first is found fastest
                 prepare(run_state, (code, sizes, line, given, given, given, given, line, line))
         return run_state
 
     def at_once(self, q: Any, u: Any = None, x: Any = None, gravity: Any = None) -> np.ndarray | None:
-        """All results for one state, in one row, from plain arrays without wrenches; None for any other input. It adds
-        a microsecond to the computation."""
+        """All results for one state, in one row, from plain arrays without wrenches; None for any other input. The call
+        adds one microsecond to the computation."""
         if u is None:
             u = self._zeros[0]
         if x is None:
             x = self._zeros[1]
         if type(gravity) is not _ARRAY:
             gravity = _NO_GRAVITY if gravity is None else _plain_vector(gravity)
-        # A kernel that rejects its arguments takes a hundred times as long.
+        # A kernel that rejects its arguments takes a hundred times longer than this check.
         if type(q) is not _ARRAY or type(u) is not _ARRAY or type(x) is not _ARRAY or type(gravity) is not _ARRAY:
             return None
         if q.ndim + u.ndim + x.ndim + gravity.ndim != 4:
@@ -298,7 +298,7 @@ def _plain_vector(given: Any) -> np.ndarray | None:
 
 
 def _in_one(shapes: list[Shape]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Zeros one behind the other, and views of them with the given shapes."""
+    """Zeros in one array, and consecutive views of it with the given shapes."""
     ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
     whole = np.zeros(ends[-1])
     parts = zip([0, *ends[:-1]], ends, shapes, strict=True)
@@ -315,11 +315,11 @@ class _Kept(threading.local):
 
     def __init__(self) -> None:
         self.workspaces: Any = weakref.WeakKeyDictionary()
-        """Workspace by model, one for all functions."""
+        """Workspace of each model, one for all functions."""
         self.functions: Any = weakref.WeakKeyDictionary()
-        """Functions by model, then by definition."""
+        """Functions of each model, by definition."""
         self.latest: dict[Definition, StateFunction] = {}
-        """The function last used of each definition: looking it up here takes a tenth of the time."""
+        """The last used function of each definition: the look-up here takes a tenth of the time."""
 
 
 _kept = _Kept()

@@ -18,7 +18,7 @@ class Rows(NamedTuple):
     states: int
     """Number of states."""
     rows: list[np.ndarray]
-    """Arrays (states, n), or (1, n) for what all states share."""
+    """Arrays (states, n), or (1, n) for numbers that all states share."""
 
     def state(self, k: int) -> list[np.ndarray]:
         """The numbers of one state."""
@@ -32,7 +32,7 @@ def is_batch(*given: tuple[Any, int]) -> bool:
             continue
         try:
             found = value.ndim if type(value) is np.ndarray else np.ndim(value)
-        except ValueError:  # lists of several lengths, which rows_of refuses by name
+        except ValueError:  # lists of different lengths; rows_of rejects them and names the array
             return True
         if found > axes:
             return True
@@ -45,8 +45,8 @@ def rows_of(*given: tuple[str, Any, tuple[int, ...]], error: type[ArticulonError
     Raises
     ------
     ArticulonError
-        As ``error``, with the name, for a wrong shape or a different number of states; with the row too for a number
-        that is not finite.
+        Of the type ``error``, with the name, for a wrong shape or a different number of states, and with name and row
+        for a number that is not finite.
     """
     states, who = 1, ""
     rows = []

@@ -1,4 +1,4 @@
-"""Kinematics and accelerations of forests of many trees, with the trees shared out among threads."""
+"""Kinematics and accelerations of forests of many trees, with the trees distributed over threads."""
 
 from numba import prange
 
@@ -15,7 +15,7 @@ TREES = 64
 
 @kernel(parallel=True)
 def locate_parallel(forest, q, u, ws):
-    """Places and moves all links, tree by tree."""
+    """Computes poses and velocities of all links, tree by tree."""
     for t in prange(forest.tree.size - 1):
         place(forest, q, ws, forest.tree[t], forest.tree[t + 1])
         move(forest, u, ws, forest.tree[t], forest.tree[t + 1])
@@ -23,7 +23,7 @@ def locate_parallel(forest, q, u, ws):
 
 @kernel(parallel=True)
 def solve_parallel(forest, tau, wrench, gravity, ws, udot):
-    """Accelerations of placed and moved links, tree by tree."""
+    """Accelerations of links with known poses and velocities, tree by tree."""
     for t in prange(forest.tree.size - 1):
         start, end = forest.tree[t], forest.tree[t + 1]
         eliminate(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, ws, start, end)
@@ -44,8 +44,8 @@ def draw_links(forest, seed, stream, count, root, ws, draw, D, start, end):
 
 @kernel(parallel=True)
 def draw_in_parallel(forest, seed, stream, count, root, ws, draw, D):
-    """Draws speeds from N(0, root² M⁻¹) as ``momentum_sampling.draw_speeds`` does, for placed rigid links, with the
-    trees shared out among threads; ``D`` (groups of trees, 6, 6) is scratch."""
+    """Draws speeds from N(0, root² M⁻¹) as ``momentum_sampling.draw_speeds`` does, for rigid links with known poses,
+    with the trees distributed over threads; ``D`` (groups of trees, 6, 6) is scratch."""
     trees = forest.tree.size - 1
     for group in prange(D.shape[0]):
         start, end = forest.tree[group * TREES], forest.tree[min((group + 1) * TREES, trees)]

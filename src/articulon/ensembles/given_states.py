@@ -146,7 +146,7 @@ def check_combination(model: Model, integrator: Any, policy: ScalingPolicy | Non
 
 
 def check_windows(model: Model, step: float, held: bool, where: str) -> None:
-    """Raise ModelError if noise is to be held for a time other than the step [time], for an integrator that always
+    """Raise ModelError if the time for which noise is held differs from the step [time], for an integrator that always
     holds it for one step. ``held`` tells whether a time was given in addition to that of the model."""
     force = brownian_of(model)
     if force is None:

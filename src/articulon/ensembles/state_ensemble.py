@@ -40,7 +40,7 @@ DRIFTS = get_args(FrictionImplicit.model_fields["drift"].annotation)
 PLAN = 4096
 """Maximum number of steps taken at once."""
 PATIENCE = 0.3
-"""Target wall time of the steps taken at once [s]. Only after it can Ctrl-C interrupt them."""
+"""Target wall time of the steps taken at once [s]. Ctrl-C interrupts a run between such groups of steps."""
 _SAME = 1e-9
 """Relative difference of two times that counts as a rounding error."""
 
@@ -198,8 +198,8 @@ class Ensemble:
     def advance(
         self, steps: int, step_size: float | str, rule: str = "kutta-merson", drift: str = "steady"
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Take a number of steps of equal length. Only explicit steps are shortened where they would cross the boundary
-        of a noise window.
+        """Take a number of steps of equal length. Explicit steps that would cross the boundary of a noise window are
+        shortened.
 
         Parameters
         ----------
@@ -222,8 +222,8 @@ class Ensemble:
         Raises
         ------
         ModelError
-            For a rule that does not support ensembles (the message names those that do), or one that is incompatible
-            with the thermostat, the forces, or the noise of the previous steps.
+            For a rule that does not support ensembles (the message names those that do), or that is incompatible with
+            the thermostat, the forces, or the noise of the previous steps.
         DivergenceError
             If a state is no longer finite; the message names the first one. All other states have taken all steps; see
             ``Q``, ``U`` and ``diverged``.
@@ -309,8 +309,8 @@ class Ensemble:
         return last + bool(self._held and plan.ends[-1] >= (last + 1) * self._held - _SAME * self._held)
 
     def _check(self, before: np.ndarray, first: int, ends: list[np.ndarray], length: float) -> None:
-        """Raise DivergenceError for a state that became non-finite, or whose bodies move through half of a periodic box
-        in a step.
+        """Raise DivergenceError for a state that is no longer finite, or whose bodies move through half of a periodic
+        box in a step.
 
         ``before`` marks the states that had failed already after ``first`` steps. ``ends`` are the end times of the
         steps since then, and ``length`` is the length of a step [time].

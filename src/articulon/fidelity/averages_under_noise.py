@@ -1,9 +1,9 @@
 """The averages premise: if paths under noise diverge, the averages of the run are compared with those of an unscaled
 run.
 
-Under noise two unscaled runs with different steps may diverge, because small differences decide what a body does next.
-The delay of a scaled run along its path is then meaningless. Three averages of every motion are compared instead: the
-mean position, the spread about it, and the mean squared displacement during a fixed time, which reflects rates. The
+Under noise two unscaled runs with different steps may diverge, because small differences decide how a body continues to
+move. The delay of a scaled run along its path is then meaningless. Three averages of every motion are compared instead:
+the mean position, the spread about it, and the mean squared displacement during a fixed time, which reflects rates. The
 confidence interval of a difference follows from ten parts of the run, each compared with the same part of the unscaled
 run.
 """

@@ -1,9 +1,9 @@
 """An explicit Runge-Kutta-Chebyshev rule of order 2 for stiff equations y' = f(t, y) with real decay rates.
 
-A step of s stages is stable up to 2/3 s² over the largest rate of decay (Sommeijer, Shampine and Verwer, J. Comput.
-Appl. Math. 88, 315, 1997); Euler's rule is stable up to 2 over that rate. The cost of a stiff problem therefore grows
-with the square root of its stiffness, and no matrix is formed. Motion under friction without inertia is a problem of
-this kind: its decay rates are stiffnesses of the forces over drag coefficients.
+A step of s stages is stable up to the length 2/3 s² divided by the largest decay rate (Sommeijer, Shampine and Verwer,
+J. Comput. Appl. Math. 88, 315, 1997); the limit of Euler's rule is 2 divided by that rate. The cost of a stiff problem
+therefore grows with the square root of its stiffness, and no matrix is formed. Motion under friction without inertia is
+a problem of this kind: its decay rates are stiffnesses of the forces, divided by drag coefficients.
 """
 
 import math

@@ -39,7 +39,7 @@ def drift(observables: Mapping[str, np.ndarray], bounds: Bounds = MOTION) -> dic
 
 def speed_ratios(observables: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the ratio of the scaled to the true drift velocity at the frames, for each driving channel. It is the
-    factor of the channel over the factor of the drag."""
+    factor of the channel, divided by the factor of the drag."""
     damping = observables.get("factor_damping")
     if damping is None:
         return {}
@@ -53,7 +53,7 @@ def clock(
 
     Both follow from the factors of the run. With drag, the relaxation rate of positions is multiplied by the ratio of
     the factors of driving forces and drag. Noise, friction and potential together sample positions at s²/(d p) times
-    the temperature of the bath, where s is the factor of the noise, d of the drag and p of the potential. In the
+    the temperature of the bath. Here s, d and p are the factors of the noise, the drag and the potential. In the
     two-factor form, s²/d and p are both b2. Without drag, a common factor p of the forces only slows the motion by √p.
 
     Parameters

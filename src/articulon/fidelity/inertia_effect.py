@@ -1,4 +1,5 @@
-"""Effect of inertia on the true, unscaled path. It is the fraction a2 of the effect of inertia on the scaled run."""
+"""Effect of inertia on the true, unscaled path. It is the effect of inertia on the scaled run, multiplied by the
+scaling factor a2."""
 
 from typing import NamedTuple
 

@@ -1,16 +1,17 @@
 """The lag premise: the delay that inertia causes in a scaled run, estimated from the frames of the run alone.
 
-While the speeds change by Δu, inertia costs the displacement ζ⁻¹ M Δu relative to motion at the drift velocities, with
-the mass matrix M and the drag ζ of the articulated bodies. In the scaled run it costs ζ⁻¹ M Δu/a2, because forces
-smaller by a2 take longer to change the momentum. The scaled run therefore loses (1/a2 − 1) ζ⁻¹ M Δu more than the
-unscaled one. The loss has the sign of Δu: what is lost while a force grows is recovered while it decreases.
+Let M be the mass matrix and ζ the drag of the articulated bodies. While the speeds change by Δu, inertia costs the
+displacement ζ⁻¹ M Δu, relative to motion at the drift velocities. In the scaled run it costs ζ⁻¹ M Δu/a2, because
+forces that are smaller by the factor a2 need more time to change the momentum. The scaled run therefore loses (1/a2 −
+1) ζ⁻¹ M Δu more than the unscaled one. The loss has the sign of Δu: a displacement lost while a force grows is
+recovered while the force decreases.
 
 The resulting delay depends on the kind of forces. If they depend on position alone, a late body stays late by the same
 time, and lost times accumulate: D = Σ (1/a2 − 1) ζ⁻¹ M Δu·u/|u|². If they depend on time alone, a body stays behind by
 the same distance, and lost displacements accumulate. The estimate is the larger of the two errors. Its uncertainty is
 at least half of the estimate, and at least the difference of the two errors. Under noise, or if inertia costs the whole
-displacement of a motion at some time, the true error may lie anywhere between zero and twice the estimate. The estimate
-needs no force evaluation; an unscaled reference run is far more accurate.
+displacement of a motion at some time, the true error can have any value between zero and twice the estimate. The
+estimate needs no force evaluation; an unscaled reference run is far more accurate.
 """
 
 from typing import Any, NamedTuple

@@ -35,7 +35,7 @@ CHUNK = 4096
 
 
 class Steps(NamedTuple):
-    """Equal steps that consist of whole windows of noise; a whole number of them spans the time between frames."""
+    """Equal steps that consist of whole windows of noise; the time between frames is a whole number of steps."""
 
     length: float
     """Length of a step [time]."""

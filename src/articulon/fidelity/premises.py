@@ -39,7 +39,7 @@ def fidelity_of(
     wall_seconds: float,
     with_pairs: bool,
 ) -> dict[str, Any]:
-    """Return the verdict on a scaled run, and what it is based on.
+    """Return the verdict on a scaled run, and the results on which it is based.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def fidelity_of(
     -------
     dict
         The result of :func:`articulon.fidelity.verdict.verdict_of`, with these keys added: ``covers``, one sentence on
-        what the verdict covers; the ``worst`` motion; the ``tolerance`` and kind of ``error``; the ``cost`` of the
+        the scope of the verdict; the ``worst`` motion; the ``tolerance`` and kind of ``error``; the ``cost`` of the
         verdict; and ``along``, curves over time for figures.
     """
     began = time.perf_counter()
@@ -95,7 +95,7 @@ def fidelity_of(
     expected = heat if evaluator.thermostat is not None else premises["clock"]["over_bath"]
     premises["configuration"] = configuration(found, expected, observables)
     if evaluator.thermostat is None and premises["configuration"]["measured_over_target"] is None:
-        # The clock premise already judges what follows from the factors alone.
+        # The clock premise already judges the effect of the factors alone.
         premises["configuration"] |= {"verdict": None, "since": None}
     spent = time.perf_counter() - began + looked_seconds
     wrong: Sequence[Wrong] = ()
@@ -153,7 +153,7 @@ def _expected_heat(record: Record) -> float | None:
 
 
 def covers(record: Record, premises: Mapping[str, Any], without: Sequence[str] = ()) -> str:
-    """Return one sentence on what the verdict covers; ``without`` names motions that the steps do not resolve."""
+    """Return one sentence on the scope of the verdict; ``without`` names motions that the steps do not resolve."""
     motions = "lag" in premises
     heat = "the temperatures of speeds and positions" if record.noise is not None or not motions else ""
     if not motions:

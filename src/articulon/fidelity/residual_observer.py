@@ -14,8 +14,8 @@ from articulon.model import CHANNELS
 from articulon.model.state import DAMPING, EXTERNAL, STOCHASTIC
 
 RESIDUAL, OVER_JOINTS, TOO_SLOW = "residual", "residual_over_joints", "too_slow"
-"""Names of the observables: |Σ G_c|/Σ|G_c| of the slowest tree's translation, its mean over all joints, and the
-fraction by which the slowest tree is too slow for the forces on it."""
+"""Names of the observables: the residual |Σ G_c|/Σ|G_c| of the slowest tree's translation; the mean residual of all
+joints; the fraction by which the slowest tree is too slow for the forces on it."""
 
 
 @kernel
@@ -91,7 +91,7 @@ class ResidualObserver:
     root
         First link of the slowest tree.
     scaled
-        Whether the run scales anything.
+        Whether the run scales any force.
     """
 
     def __init__(self, evaluator: Evaluator, present: list[int], root: int, scaled: bool) -> None:
@@ -120,7 +120,7 @@ class ResidualObserver:
         self.seconds = 0.0
 
     def observe(self) -> dict[str, float]:
-        """Observables: the three, and the share of each channel in the forces on the slowest tree."""
+        """The three observables, and the share of each channel in the forces on the slowest tree."""
         if not self.looks:
             return {}
         began = time.perf_counter()

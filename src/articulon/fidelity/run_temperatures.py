@@ -75,8 +75,8 @@ def temperatures(
 def heating(observables: Mapping[str, np.ndarray], degrees_of_freedom: int, boltzmann: float) -> float | None:
     """Return the temperature at which positions are sampled in equilibrium, divided by the target.
 
-    By the equations of motion it is the kinetic temperature over the factor of the potential, after equilibration. None
-    without a target or without a potential.
+    After equilibration, the equations of motion give the kinetic temperature divided by the factor of the potential.
+    None without a target or without a potential.
     """
     aim, factor = observables.get("temperature_target"), observables.get("factor_potential")
     if aim is None or factor is None or not degrees_of_freedom:
@@ -188,8 +188,8 @@ def _remembering(duration: float, memory: float) -> float:
 
 
 def behind_its_mass(times: np.ndarray, factor: np.ndarray, relaxation: float) -> float:
-    """Return the mean kinetic temperature over the target, after equilibration, of a body whose mass m/a2 changes while
-    its thermal momentum p is preserved.
+    """Return the mean kinetic temperature after equilibration, divided by the target, of a body whose mass m/a2 changes
+    while its thermal momentum p is preserved.
 
     From ⟨p²⟩' = −2 (a2/τ) ⟨p²⟩ + 2 β kT follows c' = (2 a2/τ)(1 − c) + c (ln a2)' for c = ⟨p²⟩ a2/(m kT). Between
     frames the equation is solved for ln a2 linear in time, with the mean of a2 in the first term.

@@ -42,8 +42,8 @@ LEAST_IN_WINDOW = 3
 COMPLETE = 400
 """Maximum number of variables for the complete equations, because the Jacobian of the implicit rule is dense."""
 LEAST_EVALUATIONS, LEAST_WORK = 8_000, 400_000
-"""Number of evaluations, and of evaluations times bodies and sites, that a verdict may always use. They take about a
-second."""
+"""Number of evaluations that a verdict may always use, and the same limit for evaluations times bodies and sites. They
+take about a second."""
 MOVED = 1e-6
 """Displacement for finite differences of speeds, relative to the range of the motion."""
 FIRST_ORDER = 0.5
@@ -73,8 +73,8 @@ class Outcome(NamedTuple):
 
 
 def _known(wrong: list[Wrong], kind: str, unsure: Callable[[Wrong], float]) -> float:
-    """Return the uncertainty of the largest error, from the uncertainty of each motion. It allows for another motion
-    whose error is larger than it appears."""
+    """Return the uncertainty of the largest error, from the uncertainty of each motion. It takes into account that
+    another motion may have a larger error than estimated."""
     if not wrong:
         return 0.0
     most = max(one.of(kind) + unsure(one) for one in wrong) - wrong[0].of(kind)
@@ -129,7 +129,7 @@ class UnscaledPaths:
         return None
 
     def what_it_takes(self) -> str:
-        """Return a message on what would make a verdict possible, and what it costs."""
+        """Return a message on how a verdict would become possible, and at what cost."""
         part = self.record.settings.budget
         needed = max(self.wanted, 2 * self.budget) / max(self.record.evaluations, 1)
         more = "about" if self.wanted else "more than"
@@ -318,7 +318,7 @@ class UnscaledPaths:
 
     def _beside_noise(self, how: str, truth: Path, before: Path | None) -> Outcome:
         """Compare the run with a path on its noise. The uncertainty is the difference between this path and a less
-        accurate one, or, if there is none, the run."""
+        accurate one, or, without such a path, between this path and the run."""
         self.latest, overdamped = truth, not how.startswith(FRICTION_IMPLICIT)
         wrong, kind = self._apart(self.motion, truth, overdamped), self.kind
         changes = np.ptp(self.record.observables["factor_damping"][1:]) > 0.0

@@ -26,9 +26,9 @@ def forward_dynamics(
 ) -> np.ndarray:
     """Accelerations of the joints under the given forces, M u' = τ + Jᵀ w − bias (Featherstone 2008, table 7.1).
 
-    The model's own forces, added with ``add_force``, are ignored by default: only what is given here acts. With
-    ``forces=True`` they act as well. Loop constraints and driven joints of the model are always satisfied, by the
-    constraint forces that this takes.
+    The model's own forces, added with ``add_force``, are ignored by default: only the forces given here act. With
+    ``forces=True`` they act as well. The accelerations always satisfy the loop constraints and driven joints of the
+    model: the required constraint forces act too.
 
     A leading axis in the arrays solves many states at once, one per row: ``q`` (states, nq), ``u`` (states, nu) and, if
     they differ between states, ``tau`` (states, nu) and ``wrenches`` (states, bodies, 6). An array without this axis
@@ -66,8 +66,8 @@ def forward_dynamics(
     ------
     ModelError
         If an array has the wrong shape or a value that is not finite, if the solver is unknown, or if the model's own
-        forces are requested and include contacts: contact forces depend on their history, which a state alone does not
-        give.
+        forces are requested and include contacts: contact forces depend on their history, which a state does not
+        contain.
 
     Examples
     --------
@@ -106,9 +106,9 @@ def inverse_dynamics(
 ) -> np.ndarray:
     """Generalised forces τ that produce the accelerations ``udot`` (Featherstone 2008, table 5.1).
 
-    The model's own forces, added with ``add_force``, are ignored by default: only τ and what is given here act. With
-    ``forces=True`` they act as well, and τ is what must be added to them. Forces of loops and drives are not included:
-    τ is that of the model with its loops cut.
+    The model's own forces, added with ``add_force``, are ignored by default: only τ and the forces given here act. With
+    ``forces=True`` they act as well, and τ is the force needed in addition. Forces of loops and drives are not
+    included: τ is that of the model with its loops cut.
 
     Parameters
     ----------
@@ -123,12 +123,12 @@ def inverse_dynamics(
     forces
         Whether the model's own forces act too; see :func:`articulon.forward_dynamics`.
     time
-        Time at which these are evaluated [time].
+        Time at which the model's own forces are evaluated [time].
 
     Returns
     -------
     numpy.ndarray
-        τ (nu,), in the order of ``model.u0``; (states, nu) where arrays have a leading axis of states.
+        τ (nu,), in the order of ``model.u0``; (states, nu) if arrays have a leading axis of states.
 
     Raises
     ------

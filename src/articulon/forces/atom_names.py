@@ -1,4 +1,4 @@
-"""Look-up of the atoms and torsions that a force names."""
+"""Look-up of atoms and torsions by the names that a force declares."""
 
 import numpy as np
 

@@ -1,16 +1,16 @@
 """The contract of a force: one class in one file, found automatically in its package.
 
-A force is a declaration, which holds what a user states, and the functions of its kind. ``gather`` makes one table of
+A force is a declaration, which holds the user's input, and the functions of its kind. ``gather`` makes one table of
 arrays from all declarations of its kind in a model. ``channels`` names the channels in which it acts. ``fill`` and
 ``energy`` return the passes that add its forces and its energy to these channels, for links whose poses and velocities
 are computed. ``fill_without_resistance`` omits the forces that ``friction-implicit`` solves for together with the drag.
-``coarsen`` makes the table of a coarse model, in which bodies are merged, and ``on_coarse`` the declaration. A force
-without ``coarsen`` is rejected where joints lock and release. ``adjoint`` gives the derivatives of its forces for
+For a coarse model, in which bodies are merged, ``coarsen`` makes the table, and ``on_coarse`` makes the declaration. A
+force without ``coarsen`` is rejected if joints lock and release. ``adjoint`` gives the derivatives of its forces for
 ``ar.sensitivity``, which rejects a force without it. ``position_restraints.py`` is a short example.
 
-``solver_tables.py`` holds what solvers must treat themselves: drag and its noise, which implicit schemes solve for
-together with the inertias; gravity, which is an acceleration of the frame; contacts; and the forces between listed
-sites.
+``solver_tables.py`` holds the forces that solvers must treat themselves: drag and its noise, which implicit schemes
+solve for together with the inertias; gravity, which is an acceleration of the frame; contacts; and the forces between
+listed sites.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -67,7 +67,7 @@ class EnergyAt(NamedTuple):
 
 
 class LinkNumbers(NamedTuple):
-    """Changes of the numbers of links and of their joint frames, or derivatives by these."""
+    """Changes of the parameters of links and of their joint frames, or derivatives with respect to these parameters."""
 
     mass: np.ndarray
     """Masses [mass], shape (links,)."""
@@ -84,9 +84,10 @@ class LinkNumbers(NamedTuple):
 class AdjointAt(NamedTuple):
     """Input and output arrays of the adjoints of forces.
 
-    Let λ be a set of joint speeds and V the motion of the links that it gives. Forces then have the virtual power P = Σ
-    V_i·W_i + λ·τ. An adjoint adds the derivatives of P at constant λ and V. Its derivatives by displacements and by
-    velocities of links are wrenches too: force and moment about the link's origin, world axes.
+    Let λ be a set of joint speeds and V the resulting motion of the links. Forces, as wrenches W and joint forces τ,
+    then have the virtual power P = Σ V_i·W_i + λ·τ. An adjoint adds the derivatives of P at constant λ and V. The
+    derivatives with respect to displacements and velocities of links have the form of wrenches: force and moment about
+    the link's origin, world axes.
     """
 
     forest: Forest
@@ -104,15 +105,15 @@ class AdjointAt(NamedTuple):
     motion: np.ndarray
     """V: motion of the links' origins, angular part first, world axes, shape (links, 6)."""
     by_place: np.ndarray
-    """Derivative of P by displacements of the links, shape (links, 6)."""
+    """Derivative of P with respect to displacements of the links, shape (links, 6)."""
     by_velocity: np.ndarray
-    """Derivative of P by velocities of the links, shape (links, 6)."""
+    """Derivative of P with respect to velocities of the links, shape (links, 6)."""
     by_coordinate: np.ndarray
-    """Derivative of P by joint coordinates, in their tangent space, shape (nu,)."""
+    """Derivative of P with respect to joint coordinates, in their tangent space, shape (nu,)."""
     by_speed: np.ndarray
-    """Derivative of P by joint speeds, shape (nu,)."""
+    """Derivative of P with respect to joint speeds, shape (nu,)."""
     by_links: LinkNumbers | None
-    """Derivatives of P by numbers of links that forces read; None if these are no parameters."""
+    """Derivatives of P with respect to parameters of links that forces read; None if these are not needed."""
 
 
 class TangentAt(NamedTuple):
@@ -142,11 +143,11 @@ class TangentAt(NamedTuple):
     joint: np.ndarray
     """Output: changes of the joints' generalised forces, shape (nu,)."""
     links: LinkNumbers
-    """Changes of the numbers of links, for forces that read them."""
+    """Changes of the parameters of links, for forces that read them."""
 
 
 class Merging(Protocol):
-    """How links and speeds map onto those of a coarse model with merged bodies, as ``coarsen`` reads it."""
+    """The mapping of links and speeds to those of a coarse model with merged bodies; an input of ``coarsen``."""
 
     @property
     def locked(self) -> np.ndarray:
@@ -159,7 +160,7 @@ class Merging(Protocol):
 
     @property
     def u_of(self) -> np.ndarray:
-        """Coarse speed of each fine speed; for a locked one the next coarse speed, shape (nu,)."""
+        """Coarse speed of each fine speed; for a locked fine speed, the next coarse speed, shape (nu,)."""
 
     @property
     def moves(self) -> np.ndarray:
@@ -180,7 +181,7 @@ class Force(Declaration):
     """Base of every force on bodies and joints."""
 
     is_force: ClassVar[bool] = True
-    """Marks forces among declarations."""
+    """Distinguishes forces from other declarations."""
     energy_channel: ClassVar[int | None] = None
     """Channel of its energy; None for a force without an energy function."""
     on_joints: ClassVar[bool] = False
@@ -188,11 +189,11 @@ class Force(Declaration):
     laplacian: ClassVar[Literal["known", "not known"]] = "not known"
     """Whether its contribution to the Laplacian of the potential energy is known: zero, or provided."""
     of_determinant: ClassVar[bool] = False
-    """Whether its energy is c ln det M, with M the mass matrix of the motions present, so that it changes when joints
-    lock."""
+    """Whether its energy is c ln det M and so changes when joints lock; M is the mass matrix of the unlocked
+    motions."""
     side_by_side: ClassVar[bool] = False
-    """Whether its passes evaluate several states side by side, in lanes. They then have no branch on a number that
-    differs between states, and all their scratch is in the table that ``in_lanes`` returns."""
+    """Whether its passes evaluate several states side by side, in lanes. Such passes do not branch on numbers that
+    differ between states, and all their scratch is in the table that ``in_lanes`` returns."""
     resistance: ClassVar[Literal["joints", "dashpots", "drives", "other"]] = "other"
     """Kind of its resistance to speeds, if any. ``friction-implicit`` solves for the resistance of joints, with tables
     of type ``JointFrictions``, of dashpots, with tables of type ``PointSprings``, and of ``joint-drive``."""
@@ -202,13 +203,12 @@ class Force(Declaration):
         return self.side_by_side
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError, naming the key, for what is invalid in this model."""
+        """Raises ModelError, naming the key, for a value that is invalid in this model."""
 
     @classmethod
     def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: "UserFunctions | None") -> Any:
-        """Return the table of all declarations of this kind, each with its place in the case; None where nothing acts.
-
-        ``users`` compiles the functions written by a user; None where only energies are needed.
+        """Return the table of all declarations of this kind, each with its place in the case; None if there is no
+        force. ``users`` compiles the functions written by a user; None if only energies are needed.
         """
         raise NotImplementedError
 
@@ -253,68 +253,68 @@ class Force(Declaration):
 
     @classmethod
     def joint_stiffness(cls, table: Any) -> Iterable[tuple[int, float]]:
-        """Links whose joints it pulls back, each with the least stiffness of that pull [energy/rad²]."""
+        """Links on whose joints it exerts a restoring force, each with the smallest stiffness of that force
+        [energy/rad²]."""
         return ()
 
     @classmethod
     def determinant_energy(cls, table: Any) -> float:
-        """c of a force with ``of_determinant`` [energy]."""
+        """The constant c of a force with the energy c ln det M (``of_determinant``) [energy]."""
         return 0.0
 
     def momentum_changes(self, model: Model) -> str | None:
-        """Reason why this force changes the total momentum of a model, as the end of a sentence about it; None where it
-        does not, because it acts between bodies only."""
+        """Reason why this force changes the total momentum of a model, as the end of a sentence; None for a force that
+        acts only between bodies and therefore does not change the momentum."""
         return OUTSIDE
 
     @property
     def lacks_temperature(self) -> bool:
-        """Whether the temperature of the bath is to be filled in as its ``temperature``."""
+        """Whether its ``temperature`` is missing, so that it takes the temperature of the bath."""
         return False
 
     def check_baths(self, baths: Sequence[tuple[str, float]]) -> None:
-        """Raises ModelError where it is incompatible with the names or temperatures [temperature] of what keeps the run
-        warm."""
+        """Raises ModelError if it is incompatible with the baths of a run (thermostat or Brownian forces), given by
+        name and temperature [temperature]."""
 
     def check_duration(self, duration: float, where: str) -> None:
-        """Raises ModelError, naming the key, if it does not last for a run of this duration [time]."""
+        """Raises ModelError, naming the key, if it is not defined for the whole duration of a run [time]."""
 
     def check_follows(self, where: str) -> None:
-        """Raises ModelError where this declaration cannot be coarsened although its kind can."""
+        """Raises ModelError if this declaration cannot be coarsened although its kind can."""
 
     coarsen: ClassVar[Any] = None
     """``coarsen(table, merging, links, speeds)``, a class method: the table in a coarse model with merged bodies and
-    the given numbers of links and speeds; None where nothing of it is left. None for a force that cannot be
-    coarsened."""
+    the given numbers of links and speeds; it returns None if no such force remains. The attribute is None for a force
+    that cannot be coarsened."""
 
     adjoint: ClassVar[Any] = None
     """``adjoint(table, gradient, at)``, a class method: passes that add the derivatives of the virtual power of its
-    forces by the state, see ``AdjointAt``, and by the numbers of its table, to ``gradient``, a table of the same type.
-    Scratch left by ``fill`` may belong to another state, except with ``adjoint_reads_fill``. None for a force whose
-    derivatives are not known."""
+    forces with respect to the state (see ``AdjointAt``) and to the numbers of its table. The latter are added to
+    ``gradient``, a table of the same type. Scratch left by ``fill`` may belong to another state, except with
+    ``adjoint_reads_fill``. None for a force whose derivatives are not known."""
     adjoint_reads_fill: ClassVar[bool] = False
-    """Whether ``adjoint`` reads scratch that ``fill`` has left, so that ``fill`` must have been last at the same
-    state."""
+    """Whether ``adjoint`` reads scratch of the latest ``fill``, which must then have been at the same state."""
 
     tangent: ClassVar[Any] = None
-    """``tangent(table, change, at)``, a class method: passes that add the change of its forces with the state, see
-    ``TangentAt``, and with the numbers of its table; ``change``, a table of the same type, holds the changes of these.
-    A force with ``adjoint`` has this too."""
+    """``tangent(table, change, at)``, a class method: passes that add the change of its forces with the state (see
+    ``TangentAt``) and with the numbers of its table. The changes of these numbers are in ``change``, a table of the
+    same type. A force with ``adjoint`` has this too."""
     not_differentiated: ClassVar[tuple[str, ...]] = ()
     """Numerical fields of the declaration for which ``adjoint`` has no derivatives."""
     curved: ClassVar[tuple[str, ...]] = ()
-    """Fields on which the numbers of the table do not depend as polynomials of degree four or less."""
+    """Fields whose effect on the numbers of the table is not a polynomial of degree four or less."""
 
     @classmethod
     def numbers(cls, table: Any) -> Any:
-        """Return the table without scratch: the numbers that may have derivatives."""
+        """Return the table without scratch, only with the numbers that may have derivatives."""
         return table
 
     def check_adjoint(self, where: str) -> None:
-        """Raises ModelError where this declaration has no derivatives although its kind has."""
+        """Raises ModelError if this declaration has no derivatives although its kind has."""
 
     def on_coarse(self, model: Model, coarse: Model, where: str) -> Self | None:
-        """Return the declaration in a coarse model, None where nothing of it is left; raises ModelError where there is
-        none."""
+        """Return the declaration in a coarse model, or None if no such force remains; raises ModelError if the force
+        cannot be declared there."""
         return self
 
 
@@ -342,15 +342,15 @@ def terms_of(model: Model, users: "UserFunctions | None") -> tuple[Term, ...]:
 
 
 def check_baths(model: Model, baths: Sequence[tuple[str, float]]) -> None:
-    """Raises ModelError for a force that is incompatible with the names or temperatures [temperature] of what keeps
-    the run warm."""
+    """Raises ModelError for a force that is incompatible with the baths of a run (thermostat or Brownian forces), given
+    by name and temperature [temperature]."""
     for force in model.forces:
         if isinstance(force, Force):
             force.check_baths(baths)
 
 
 def check_durations(model: Model, duration: float) -> None:
-    """Raises ModelError for a force that does not last for a run of this duration [time]."""
+    """Raises ModelError for a force that is not defined for the whole duration of a run [time]."""
     for k, force in enumerate(model.forces):
         if isinstance(force, Force):
             force.check_duration(duration, f"forces[{k}]")

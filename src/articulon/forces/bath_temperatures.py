@@ -13,8 +13,9 @@ from articulon.thermostats.schedule import schedule_arrays
 
 
 def at_bath(model: Model, thermostat: BaseThermostat | None) -> Model:
-    """Return the model, whose forces without a temperature of their own get that of the thermostat, or else of the
-    Brownian forces; of a temperature that changes, the first. Without a bath the forces stay as they are.
+    """Return the model after its forces without a temperature have received that of the thermostat or, without one,
+    that of the Brownian forces. If the temperature of the bath changes, they receive its initial value. Without a bath
+    the forces are not changed.
 
     Parameters
     ----------

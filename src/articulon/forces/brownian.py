@@ -27,8 +27,8 @@ class Brownian(Declaration):
     """Random forces and torques on every body with Stokes drag, of variance 2 β k T/Δ per component (5.17).
 
     A force is constant over a window of length Δ, in world axes; windows are numbered from time zero. Forces held
-    constant supply less than the thermal energy to a body if Δ is not short against its relaxation time τ = m/β: at the
-    windows' boundaries ⟨½mv²⟩ is ½kT tanh(x)/x with x = Δ/2τ.
+    constant supply less than the thermal energy to a body if Δ is not short compared with its relaxation time τ = m/β:
+    at the windows' boundaries ⟨½mv²⟩ is ½kT tanh(x)/x with x = Δ/2τ.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("temperature",)
@@ -46,14 +46,14 @@ class Brownian(Declaration):
     average: Annotated[Whole, Field(ge=1)] = 1
     """Number of fine windows averaged into one held force: a coarser window on the same noise path."""
     amplitude_from: Literal["bath", "instantaneous"] = "bath"
-    """Whether T is the medium's (5.17) or the model's instantaneous kinetic temperature (3.13). With the latter, a
-    model at rest stays at rest."""
+    """Whether T is the temperature of the medium (5.17) or the instantaneous kinetic temperature of the model (3.13).
+    With the latter, a model at rest stays at rest."""
     dissipation: Literal["drag", "none"] = "drag"
-    """With ``"none"`` the drag sets the size of the forces by its β but does not act. A thermostat then removes the
-    heat that they bring in, as in Guy (2018, chapter 3)."""
+    """With ``"none"`` the drag coefficient β sets the size of the forces, but the drag does not act. A thermostat then
+    removes the heat from the Brownian forces, as in Guy (2018, chapter 3)."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError where there is no Stokes drag to balance."""
+        """Raises ModelError if the model has no Stokes drag."""
         if not any(isinstance(force, StokesDrag) for force in model.forces):
             raise ModelError(f"{where}: Brownian forces balance a drag (5.17); add stokes-drag")
         if sum(isinstance(force, Brownian) for force in model.forces) > 1:
@@ -63,7 +63,7 @@ class Brownian(Declaration):
 
 
 def acting(drag: Drag, model: Model) -> Drag:
-    """Return the drag of a model; where it only sets the size of the Brownian forces, a drag on no body."""
+    """Return the drag of a model. If the drag only sets the size of the Brownian forces, this is a drag on no body."""
     force = brownian_of(model)
     if force is None or force.dissipation == "drag":
         return drag
@@ -79,16 +79,15 @@ def brownian_of(model: Model) -> Brownian | None:
 
 
 def fastest_relaxation(model: Model) -> float:
-    """The shortest τ = m/β or I/β_ω of a body with drag [time]; infinity where there is none.
-
-    Each body counts alone, with its moment of inertia about its own centre of mass.
+    """The shortest τ = m/β or I/β_ω of a body with drag [time]; infinity without such a body. Each body is considered
+    alone, with its moment of inertia about its own centre of mass.
     """
     return min((min(pair) for pair in relaxation_times(model).values()), default=math.inf)
 
 
 def relaxation_times(model: Model) -> dict[int, tuple[float, float]]:
-    """τ = m/β and the shortest I/β_ω of every link with drag, by link number [time]; infinity where it has no drag of
-    that kind."""
+    """τ = m/β and the shortest I/β_ω of every link with drag, by link number [time]; infinity if it has no drag of that
+    kind."""
     drag = drag_table(model)
     if not drag.link.size:
         return {}
@@ -111,7 +110,7 @@ def relaxation_times(model: Model) -> dict[int, tuple[float, float]]:
 
 def least_inertia(model: Model) -> float:
     """Smallest principal moment of inertia of a link that can rotate, about its own centre of mass [mass length²];
-    infinity where none can."""
+    infinity if none can rotate."""
     forest = model.forest
     able = np.isin(forest.kind, [kind for kind, joint in BY_KIND.items() if joint.rotates()])
     if not able.any():
@@ -124,8 +123,8 @@ def least_inertia(model: Model) -> float:
 
 
 def noise_table(model: Model, drag: Drag, seed: int, window: float, average: int) -> Noise:
-    """Noise table of a model; ``window`` [time] is the length of a fine window, and ``average`` of them are held as
-    one."""
+    """Noise table of a model; ``window`` [time] is the length of a fine window, and forces are averaged over
+    ``average`` windows."""
     force = brownian_of(model)
     if force is None:
         return Noise(np.zeros((drag.link.size, 2)), np.ones(1), np.zeros(5, dtype=np.int64), np.zeros(1))

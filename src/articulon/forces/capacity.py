@@ -12,7 +12,7 @@ def with_capacity(attempt: Callable[[], T | None], grow: Callable[[], None]) -> 
     Parameters
     ----------
     attempt
-        Restores what an earlier attempt has changed, tries again, and returns None where a list exceeded its capacity.
+        Restores what an earlier attempt has changed, tries again, and returns None if a list exceeded its capacity.
     grow
         Enlarges the lists.
     """

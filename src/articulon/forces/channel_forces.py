@@ -6,7 +6,7 @@ import numpy as np
 
 
 class ChannelForces(NamedTuple):
-    """Forces by channel at the latest evaluation, and scratch; no part of the state."""
+    """Forces by channel at the latest evaluation, and scratch; they are not part of the state."""
 
     wrench: np.ndarray
     """Force and moment about the link's origin, world frame, shape (8, links, 6)."""
@@ -23,7 +23,7 @@ class ChannelForces(NamedTuple):
     bath: np.ndarray
     """Thermostat variables at the latest evaluation, and their rates, shape (2, variables)."""
     held_window: np.ndarray
-    """Window of ``held``, −1 for none, shape (1,)."""
+    """Index of the window of ``held``, −1 for none, shape (1,)."""
 
 
 def channel_forces(links: int, nu: int, bodies: int, bath: int = 0) -> ChannelForces:

@@ -122,14 +122,14 @@ class Evaluator(ModelTables):
         return measures
 
     def on_sites(self, positions: np.ndarray) -> np.ndarray:
-        """Forces of the site forces on the sites at given positions (sites, 3) [force], shape (sites, 3)."""
+        """Forces on the sites from the site forces, at given positions (sites, 3) [force], shape (sites, 3)."""
         forces = self.sites.evaluate(positions)
         self._take_lists()
         return forces
 
     def variables(self, state: State) -> np.ndarray:
         """Return the part of a state that the right-hand side reads: (q, u, works, thermostat variables), with q' in
-        place of u where Euler parameters are embedded."""
+        place of u if Euler parameters are integrated by their accelerations."""
         speeds = state.u
         if self.rotations == "euler-parameters":
             speeds = np.zeros(self.model.nq)
@@ -203,10 +203,11 @@ def potential_energy(model: Model, q: np.ndarray) -> Any:
 
 
 def virial(model: Model, q: np.ndarray) -> np.ndarray:
-    """Virial W_ab = Σ F_a r_b of the site forces at coordinates q, tails included [energy], shape (3, 3).
+    """Virial W_ab = Σ F_a r_b of the site forces at coordinates q, including the tail correction [energy], shape (3,
+    3).
 
-    r are the positions of the sites, also on bodies with several; see :func:`articulon.pressure` for the pressure of
-    such bodies.
+    r are the positions of the sites, also on bodies with several sites; see :func:`articulon.pressure` for the pressure
+    of such bodies.
 
     Parameters
     ----------
@@ -254,8 +255,8 @@ def configurational_laplacian(model: Model, q: np.ndarray) -> float:
 
 
 def site_sums(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Forces of the site forces on the sites [force] and the positions of these [length], both (sites, 3), and the
-    trace of the virial [energy], at coordinates q."""
+    """Forces on the sites from the site forces [force] and the positions of the sites [length], both (sites, 3), and
+    the trace of the virial [energy], at coordinates q."""
     if not has_site_forces(model):
         return np.zeros((0, 3)), np.zeros((0, 3)), 0.0
     sites, positions = sites_of(model), site_positions(model, q)
@@ -296,8 +297,8 @@ def generalized_forces(
     q, u
         Coordinates (nq,) and speeds (nu,); a leading axis of states is kept in the result.
     channels
-        Names of the channels to sum; all but the stochastic one by default. The stochastic channel, if named, is that
-        of the first noise window of seed 0, one unit of time long.
+        Names of the channels to sum; all except the stochastic one by default. If the stochastic channel is named, its
+        forces are those of the first noise window with seed 0, one unit of time long.
     time
         Time at which time-dependent forces are evaluated [time].
 
@@ -350,7 +351,7 @@ def own_forces(
     evaluator: Evaluator, q: np.ndarray, u: np.ndarray, time: float = 0.0, channels: Collection[str] | None = None
 ) -> np.ndarray:
     """Generalised forces (nu,) of a model's own terms in some channels at a time [time], unscaled; by default all
-    channels but the stochastic one."""
+    channels except the stochastic one."""
     model = evaluator.model
     named = set(CHANNELS) - {"stochastic"} if channels is None else channels
     factor = np.array([1.0 if name in named else 0.0 for name in CHANNELS])
@@ -388,8 +389,8 @@ def _own_wrenches(
 
 def forces_on_bodies(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -> np.ndarray:
     """Sum of the model's own unscaled forces on each body, with gravity, but without random forces and the forces that
-    joints transmit, world frame [force], shape (bodies, 3). For bodies welded together the sum is that of the first
-    one.
+    joints transmit, world frame [force], shape (bodies, 3). For bodies welded together, the row of the first one
+    contains all forces except gravity.
 
     Parameters
     ----------

@@ -51,10 +51,10 @@ class ModelTables:
     solver
         Name of the equation-of-motion algorithm.
     rotations
-        ``"speeds"``, or ``"euler-parameters"`` to integrate these by their accelerations.
+        ``"speeds"``, or ``"euler-parameters"`` to integrate Euler parameters by their accelerations.
     thermostat
-        Thermostat. One that is an equation of motion acts in every evaluation, any other in the steps of an integrator
-        that supports it.
+        Thermostat. If it is part of the equations of motion, it acts in every evaluation; otherwise in the steps of an
+        integrator that supports it.
     target_factor
         Factor by which a scaling policy multiplies the thermostat's target.
     changing_box
@@ -100,7 +100,7 @@ class ModelTables:
         """Allocate an array of zeros that belongs to a state."""
         return np.zeros(shape)
 
-    # What free particles do not need is created at first use.
+    # Arrays that free particles do not need are created at first use.
 
     @cached_property
     def ws(self) -> Workspace:
@@ -149,14 +149,14 @@ class ModelTables:
         self._take_lists()
 
     def list_always(self) -> None:
-        """Rebuild the neighbour list whenever sites move, so that repeated steps give identical results, to the last
-        bit."""
+        """Rebuild the neighbour list whenever sites move, so that repeated steps give results that are identical in
+        every bit."""
         if self.sites.listed and self.sites.listing.skin > 0.0:
             self.sites.list_always()
             self._take_lists()
 
     def _take_lists(self) -> None:
-        """Replace the lists in everything that reads them."""
+        """Replace the lists in all tables that contain them."""
         if self.system.forces.sites is self.sites.system:
             return
         self.system = self.system._replace(forces=self.system.forces._replace(sites=self.sites.system))

@@ -1,5 +1,5 @@
 """Passes that fill the channels with the forces of a model, scale them and book their power, for links whose poses and
-velocities are computed; and the choice of the passes that a model needs."""
+velocities are computed; and functions that select the passes that a model needs."""
 
 import math
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ def clear(array):
 
 @pass_of
 def fill_sites(sites, total, terms, refresh, ws, wrench):
-    """Add all other forces between sites."""
+    """Add the forces between sites."""
     place_particles(sites, ws)
     total(sites, terms, refresh)
     particle_wrenches(sites, ws, wrench[POTENTIAL])
@@ -56,7 +56,7 @@ def fill_sites(sites, total, terms, refresh, ws, wrench):
 @pass_of
 def fill_sites_in_turn(sites, total, terms, refresh, ws, wrench, time, turn):
     """Add the forces between sites, with slow forces only in every ``turn[1]``-th step of length ``turn[0]``,
-    multiplied by that number."""
+    multiplied by ``turn[1]``."""
     place_particles(sites, ws)
     refresh(sites.cell, sites.particles, sites.neighbours, sites.grid, sites.kinds, sites.charges)
     due = np.rint(time[0] / turn[0]) % turn[1] == 0.0
@@ -92,15 +92,15 @@ def fill_modal_damping(forest, u, joint):
 
 @pass_of
 def fill_thermostat(forest, bath, time, ws, variables, wrench):
-    """Add the forces of a thermostat that is an equation of motion, and compute the rates of its variables (2,
-    variables)."""
+    """Add the forces of a thermostat that is part of the equations of motion, and compute the rates of its variables
+    (2, variables)."""
     thermostat_wrenches(forest, bath, time[0], ws, 0.0, variables[0], wrench, variables[1])
 
 
 @pass_of
 def fill_thermostat_with_rotors(forest, bath, time, ws, armature, u, variables, wrench, joint):
-    """Add the forces of a thermostat that is an equation of motion, also on the armatures of joints (nu,), and compute
-    the rates of its variables (2, variables)."""
+    """Add the forces of a thermostat that is part of the equations of motion, also on the armatures of joints (nu,),
+    and compute the rates of its variables (2, variables)."""
     energy = rotor_energy(armature, u)
     thermostat_wrenches(forest, bath, time[0], ws, energy, variables[0], wrench, variables[1])
     thermostat_on_rotors(bath, armature, u, variables[0], variables[1], joint)
@@ -120,7 +120,7 @@ def scale_wrenches(channels, factor, wrench, total):
         whole[k] = 0.0
     for c in channels:
         s, one = factor[c], wrench[c].reshape(-1)
-        for k in range(whole.size):  # a vector loop
+        for k in range(whole.size):  # the compiler vectorises this loop
             whole[k] += s * one[k]
 
 
@@ -143,7 +143,7 @@ def book_wrenches(channels, wrench, twist, power):
         power[c] = 0.0
     for c in channels:
         p, one = 0.0, wrench[c].reshape(-1)
-        for k in range(speeds.size):  # a vector loop
+        for k in range(speeds.size):  # the compiler vectorises this loop
             p += one[k] * speeds[k]
         power[c] = p
 
@@ -192,7 +192,7 @@ def sum_gravity(forest, gravity, sums):
 
 @pass_of
 def read_thermostat(bath, variables, sums):
-    """Write a thermostat's ζ and kd ζ' behind the sums, for the law of a scaling policy."""
+    """Write a thermostat's ζ and kd ζ' after the sums, for the law of a scaling policy."""
     sums[8], sums[9] = variables[0, 0], bath.constants[GAIN] * variables[1, 0]
 
 
@@ -203,10 +203,10 @@ def filling(
     turn: np.ndarray | None = None,
     of_speeds: bool = True,
 ) -> Iterator[Bound]:
-    """Return the passes that fill the channels, without drag and Brownian forces and, without ``resistance``, without
-    what ``friction-implicit`` solves for; without ``of_speeds``, also without the other forces that read speeds. With
-    ``turn``, the length of a step [time] and a number of steps, slow forces between sites act in one of so many
-    steps."""
+    """Return the passes that fill the channels, except drag and Brownian forces. If ``resistance`` is False, the
+    resistance that ``friction-implicit`` solves for is left out. If ``of_speeds`` is False, all forces that read speeds
+    are left out. ``turn`` holds the length of a step [time] and a number n of steps: slow forces between sites then act
+    only in every n-th step."""
     forces, channels, forest, ws = evaluator.system.forces, at.channels, at.forest, at.ws
     wrench, joint = channels.wrench, channels.joint
     if forces.wrench_channels.size:

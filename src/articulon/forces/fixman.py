@@ -29,12 +29,12 @@ class Fixman(Force):
     """U = ½ kT ln det M(q) − ½ kT ln det M(q₀), with M the joint-space mass matrix and q₀ the initial coordinates.
 
     At equilibrium the coordinates of a model of rigid bodies on joints are distributed as √det M e^{−Φ/kT}: rigid
-    joints leave a bias that stiff springs in their place would not. With this potential the distribution is e^{−Φ/kT}
-    dq, with dq uniform in angles, displacements and rotations (Fixman, PNAS 71, 3050, 1974). If all rigid constraints
-    are bonds and bond angles of point masses, this is the limit of stiff springs, except for the dependence of the
-    springs' own frequencies on q, which flexible models usually neglect as well.
+    joints cause a bias that stiff springs in their place would not cause. With this potential the distribution is
+    e^{−Φ/kT} dq, with dq uniform in angles, displacements and rotations (Fixman, PNAS 71, 3050, 1974). If all rigid
+    constraints are bonds and bond angles of point masses, this is the limit of stiff springs. Only the dependence of
+    the springs' own frequencies on q is missing, which flexible models usually neglect as well.
 
-    Energy and forces take one inward and one outward pass, O(n). Single free bodies are not affected.
+    Energy and forces need one inward and one outward pass, O(n). Single free bodies are not affected.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("temperature",)
@@ -45,8 +45,8 @@ class Fixman(Force):
 
     kind: Literal["fixman"] = "fixman"
     temperature: Annotated[Quantity | None, Dimension("temperature", minimum=0)] = None
-    """Simulated temperature T [temperature]; by default that of the thermostat, or else of the Brownian forces. Another
-    one is refused."""
+    """Simulated temperature T [temperature]; by default that of the thermostat, or of the Brownian forces if there is
+    no thermostat. Any other temperature is rejected."""
 
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError if loops or drives constrain the coordinates, or if it is declared twice."""
@@ -68,8 +68,8 @@ class Fixman(Force):
         return self.temperature is None
 
     def check_baths(self, baths: Sequence[tuple[str, float]]) -> None:
-        """Raises ModelError if its temperature differs from that of a bath: the potential would then not remove the
-        right bias."""
+        """Raises ModelError if its temperature differs from that of a bath: the potential would then remove the bias of
+        another temperature."""
         assert self.temperature is not None
         own = float(self.temperature)
         for what, T in baths:
@@ -154,7 +154,7 @@ class FixmanTable(NamedTuple):
     reference: np.ndarray
     """ln det M at the initial coordinates, shape (1,)."""
     arrays: Determinant | None
-    """Scratch, no part of the state; None for derivatives by the other numbers."""
+    """Scratch, which is not part of the state; None in a table of derivatives."""
 
 
 @pass_of
@@ -168,5 +168,5 @@ def fixman_forces(forest, fixman, ws, joint):
 
 @pass_of
 def fixman_energy(forest, fixman, ws, result):
-    """Add ½ kT ln det M, zero at the initial coordinates, for links whose poses are computed."""
+    """Add ½ kT ln det M, which is set to zero at the initial coordinates, for links whose poses are computed."""
     result[CONFORMATIONAL] += fixman.half_kT[0] * (log_determinant(forest, ws, fixman.arrays) - fixman.reference[0])

@@ -36,8 +36,8 @@ class Tables(NamedTuple):
     knots: np.ndarray
     """Times of the knots [time], shape (knots,)."""
     coefficients: np.ndarray
-    """Coefficients of the cubic after each knot, highest power first [force, or torque, over powers of time], shape
-    (knots, 4)."""
+    """Coefficients of the cubic after each knot, highest power first [force, or torque, divided by powers of time],
+    shape (knots, 4)."""
 
 
 class Given(NamedTuple):
@@ -65,10 +65,11 @@ class JointActuation(Force):
 
     The force acts on one speed of a body's joint: a torque [torque] on a rotation, a force [force] on a translation;
     for a spherical joint, about an axis of the body. ``JointActuation("rod", 5)`` is constant. A function is called as
-    ``function(time, q, u, parameters, tau)`` at every evaluation, with the model's coordinates (nq,) and speeds (nu,),
-    and adds to the generalised forces ``tau`` (nu,), which are zero at the call. A function compiled with
-    ``numba.njit`` runs at full speed on the arrays of the run itself: it must not change those that it reads, nor keep
-    any. A plain Python function costs some microseconds more and gets copies, which it may keep.
+    ``function(time, q, u, parameters, tau)`` at every evaluation, with the model's coordinates (nq,) and speeds (nu,).
+    It adds to the generalised forces ``tau`` (nu,), which are zero at the call. A function compiled with ``numba.njit``
+    runs at full speed on the arrays of the run itself: it must not change the arrays that it reads, and must not keep a
+    reference to any of them. A plain Python function costs some microseconds more and receives copies, which it may
+    keep.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("body", "values")
@@ -85,7 +86,8 @@ class JointActuation(Force):
     """Times of the table, increasing [time]."""
     values: tuple[Quantity, ...] | None = None
     """Force or torque at these times. A single number without times applies at all times: it is kept as a table of two
-    equal values, so that derivatives and fits see two numbers, and the derivative by the constant is their sum."""
+    equal values, so derivatives and fits have two numbers, and the derivative with respect to the constant is the sum
+    of both."""
     interpolation: Literal["cubic", "linear"] = "cubic"
     """Interpolation of the table: the cubic spline (not-a-knot, for four times or more), or straight lines. An
     integrator keeps its order only for smooth forces: with straight lines, let steps end at the times of the table."""
@@ -143,7 +145,7 @@ class JointActuation(Force):
         return int(model.forest.u_start[model.link[body]]) + self.component, times, coefficients
 
     def goes_side_by_side(self) -> bool:
-        """See :class:`Force`. Tables hold for all states; a function is called for one state at a time."""
+        """See :class:`Force`. Tables are the same for all states; a function is called for one state at a time."""
         return self.function is None
 
     @classmethod
@@ -197,7 +199,7 @@ class JointActuation(Force):
 
     @classmethod
     def coarsen(cls, table: Actuations, merging: Merging, links: int, speeds: int) -> Actuations | None:
-        """See :class:`Force`. Functions are rejected where joints lock."""
+        """See :class:`Force`. Functions are rejected if joints lock."""
         tables = table.tables
         if tables is None:
             return None
@@ -258,7 +260,7 @@ def _given(declared: Sequence[tuple[str, JointActuation]], nu: int, users: UserF
 
 
 def _bridge(function: Callable[..., None]) -> tuple[Any, Any]:
-    """Return a jitted function that calls a plain Python one by address."""
+    """Return a jitted function that calls a plain Python function by its address."""
 
     def call(time: float, q: int, u: int, p: int, tau: int, nq: int, nu: int, count: int) -> None:
         function(time, view(q, nq), view(u, nu), view(p, count), view(tau, nu))
@@ -284,7 +286,7 @@ def actuate(tables, clock, joint):
 
 @pass_of
 def actuation_adjoint(tables, gradient, clock, weight):
-    """Add the derivatives of λ·τ by the coefficients of tables."""
+    """Add the derivatives of λ·τ with respect to the coefficients of tables."""
     for s in range(tables.speed.size):
         low, x = piece_at(tables, s, clock[0])
         part = weight[tables.speed[s]]

@@ -21,16 +21,16 @@ from articulon.passes import Bound, pass_of
 
 STIFFNESS_OF = {"velocity": "stiffness", "angular_velocity": "torsional_stiffness"}
 DAMPING_OF = {"velocity": "translational_drag", "angular_velocity": "rotational_drag"}
-"""Dimensions of the numbers that belong to a speed."""
+"""Dimension of the damping coefficient that belongs to a speed."""
 OF_DRIVES = ("link", "component", "ends", "stiffness", "damping", "torque", "speed", "band")
 OF_KNOTS = ("knots", "positions", "speeds")
 """Columns of ``Drives`` with one entry per drive, and with one per knot."""
 NO_LIMIT = -1.0
-"""Stands for an absent limit."""
+"""Value of an absent limit."""
 
 
 class Drives(NamedTuple):
-    """Joint drives, one per row; a drive that follows no position has zero stiffness."""
+    """Joint drives, one per row; a drive without target positions has zero stiffness."""
 
     link: np.ndarray
     """Link that the joint carries, shape (drives,)."""
@@ -67,13 +67,14 @@ class JointDrive(Force):
         g(u) = min(1, max(0, (u_max − u)/w)),
 
     with ``stiffness`` k, ``damping`` d, ``max_torque`` τ_max, ``max_speed`` u_max and ``speed_band`` w. The driving
-    torque falls from τ_max at the speed u_max − w to zero at u_max; the braking torque is up to τ_max at any speed. w =
-    u_max is the straight line of a direct-current motor, from stall torque to no-load speed. With positions alone u_d
-    is their rate. Steps of explicit rules must resolve I/d and I w/τ_max, with I the driven inertia; those of
-    ``friction-implicit`` need not. ``JointDrive("arm", positions="30 deg", stiffness=..., damping=...)`` holds a
-    position, ``JointDrive("wheel", speeds="5 rad/s", damping=...)`` a speed.
+    torque falls from τ_max at the speed u_max − w to zero at u_max; the braking torque is up to τ_max at any speed.
+    With w = u_max the torque is the straight line of a direct-current motor, from stall torque to no-load speed. If
+    only positions are given, u_d is their rate. Steps of explicit rules must resolve the times I/d and I w/τ_max, with
+    I the driven inertia; steps of ``friction-implicit`` are not limited by these times. ``JointDrive("arm",
+    positions="30 deg", stiffness=..., damping=...)`` holds a position, ``JointDrive("wheel", speeds="5 rad/s",
+    damping=...)`` a speed.
 
-    A driven joint (``add_drive``) follows its motion exactly, with whatever force that takes, and has no limits.
+    A driven joint (``add_drive``) follows its motion exactly, with any force that this requires, and has no limits.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("body", "positions")
@@ -103,13 +104,14 @@ class JointDrive(Force):
     """u_max, the speed at which the driving torque reaches zero [angular velocity, or velocity]; with
     ``max_torque``."""
     speed_band: Quantity | None = None
-    """w, the range below ``max_speed`` in which the torque falls to zero, at most ``max_speed``; required with it."""
+    """w, the range below ``max_speed`` in which the torque falls to zero, at most ``max_speed``; required if
+    ``max_speed`` is given."""
     interpolation: Literal["cubic", "linear"] = "cubic"
     """Interpolation of the tables: the cubic spline (not-a-knot, for four times or more), or straight lines. An
     integrator keeps its order only for smooth forces: with straight lines, let steps end at the times of the table."""
     beyond: Literal["refuse", "hold"] = "refuse"
-    """What happens outside the tables: a run that goes there is rejected, or the first and last values hold, at rest if
-    positions alone are given."""
+    """What happens outside the tables: a run that goes there is rejected, or the first and last values hold. If only
+    positions are given, the target is then at rest."""
 
     @model_validator(mode="before")
     @classmethod
@@ -302,7 +304,7 @@ def resisting_drives(terms: Iterable[Term]) -> Drives | None:
 
 @jit
 def moves(drives, s, time):
-    """0 where the target of a drive is at rest outside its table, 1 elsewhere."""
+    """0 if the target of a drive is at rest because the time is outside its table, otherwise 1."""
     outside = time < drives.knots[drives.start[s]] or time > drives.knots[drives.start[s + 1] - 1]
     if outside and drives.ends[s]:
         return 0.0
@@ -322,7 +324,7 @@ def lag(forest, drives, s, time, q, u):
 
 @jit
 def bounded(drives, s, torque, speed):
-    """Limited torque of a drive, then its derivatives by the requested torque, by the speed, and by τ_max, u_max and
+    """Limited torque of a drive, then its derivatives with respect to the requested torque, the speed, τ_max, u_max and
     w."""
     most, limit, band = drives.torque[s], drives.speed[s], drives.band[s]
     if most < 0.0:
@@ -353,7 +355,7 @@ def drive_joints(forest, drives, clock, q, u, joint):
 
 @pass_of
 def drive_adjoint(forest, drives, gradient, clock, q, u, weight, by_coordinate, by_speed):
-    """Add the derivatives of λ·τ by coordinates and speeds, and by the numbers of drives."""
+    """Add the derivatives of λ·τ with respect to coordinates, speeds and the numbers of drives."""
     for s in range(drives.link.size):
         j = forest.u_start[drives.link[s]] + drives.component[s]
         k, d = drives.stiffness[s], drives.damping[s]

@@ -29,9 +29,9 @@ class Part(NamedTuple):
     body: int
     """Body that the joint carries."""
     start: int
-    """Index of the first of them in the model's speeds."""
+    """Index of the first of these speeds in the model."""
     end: int
-    """Index behind the last."""
+    """One past the index of the last."""
 
 
 class Row(NamedTuple):
@@ -51,7 +51,7 @@ class JointFrictions(NamedTuple):
     start: np.ndarray
     """First speed of each row, shape (rows,)."""
     end: np.ndarray
-    """Index behind the last speed of each row, shape (rows,)."""
+    """One past the index of the last speed of each row, shape (rows,)."""
     damping: np.ndarray
     """Damping coefficient c [mass/time, or mass length²/time], shape (rows,)."""
     friction: np.ndarray
@@ -164,10 +164,11 @@ def resistance_of(terms: Iterable[Term]) -> JointFrictions | None:
 class JointDamping(JointResistance):
     """τ = −c u on the speeds u of joints.
 
-    A coefficient is one number for all joints that connect their bodies and have such a motion, or a table by body, the
-    one that the joint carries. A name ending in ``*`` stands for all that begin so, and of two entries for a body the
-    later counts. A free or xyz joint, which connects no bodies, has damping only if a table names its body. Loop
-    constraints have none. Damping comes without noise: a joint with damping cools below the temperature of a bath.
+    A coefficient is one number for all joints that connect bodies and have such a motion. Or it is a table with one
+    number for each named body, which selects the joint that carries it. A name ending in ``*`` means all bodies whose
+    names begin so. If a body has two entries, the later one counts. A free or xyz joint, which connects no bodies, has
+    damping only if a table names its body. Loop constraints have no damping. Damping acts without noise: a joint with
+    damping cools below the temperature of a bath.
     """
 
     kind: Literal["joint-damping"] = "joint-damping"
@@ -193,8 +194,8 @@ class JointFriction(JointResistance):
 
     |u| is the norm of the three speeds of a spherical joint or of a free translation, and of each revolute or prismatic
     speed alone. Below u_s the friction falls to zero, so that a joint under load creeps instead of sticking: choose u_s
-    small against the speeds of interest. Steps of an integrator must resolve the time inertia · u_s/μ; those of
-    ``friction-implicit`` are stable without that. Magnitudes are chosen as for :class:`JointDamping`.
+    small compared with the speeds of interest. Steps of an integrator must resolve the time inertia · u_s/μ; steps of
+    ``friction-implicit`` are stable without this condition. Magnitudes are chosen as for :class:`JointDamping`.
     """
 
     kind: Literal["joint-friction"] = "joint-friction"
@@ -280,7 +281,7 @@ def _parts(model: Model, key: str) -> dict[int, list[Part]]:
             parts = [Part(body, start, middle)]
         elif joint.quaternion is not None:
             parts = [Part(body, middle, end)]
-        else:  # revolute axes, each with a bearing of its own
+        else:  # revolute axes, each with its own bearing
             parts = [Part(body, k, k + 1) for k in range(middle, end)]
         parts = [part for part in parts if part.end > part.start]
         if parts:
@@ -317,7 +318,7 @@ def friction_rates(table, r, u):
     f, bend = 1.0 / width, 0.0
     if speed > 0.0:
         f = tanh / speed
-    if x < 0.03:  # series, because the difference would be lost in rounding
+    if x < 0.03:  # a series, because rounding would destroy the difference
         y = x * x
         bend = -2.0 / 3.0 + y * (8.0 / 15.0 + y * (-34.0 / 105.0 + y * 496.0 / 2835.0))
     else:
@@ -327,7 +328,7 @@ def friction_rates(table, r, u):
 
 @pass_of
 def joint_friction_adjoint(table, gradient, u, weight, by_speed):
-    """Add the derivatives of −(c + μ f) λ·u by speeds, and by c, μ and u_s."""
+    """Add the derivatives of −(c + μ f) λ·u with respect to speeds, c, μ and u_s."""
     starts, ends = table.start, table.end
     for r in range(starts.size):
         s, f, bend, by_width = friction_rates(table, r, u)

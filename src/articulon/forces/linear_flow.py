@@ -2,7 +2,7 @@
 
 The drag of a sphere at r in a flow v + G r is −β (ṙ − v − G r), and its torque −β_ω (ω − ½∇×(G r)). The speed-dependent
 part is that of a uniform flow. The rest, in this file, depends on positions alone, so that integrators that solve for
-drag need not treat it. It acts in the channel of the drag, and its work is booked as work of the drag.
+drag can treat it like any other force. It acts in the channel of the drag, and its work is booked as work of the drag.
 """
 
 from collections.abc import Iterator
@@ -51,8 +51,8 @@ def linear_flow(model: Model, drag: Drag) -> LinearFlow | None:
 
 
 def coarse_flow(flow: LinearFlow, merging: Merging) -> LinearFlow | None:
-    """Return the table for merged bodies: each stays at its position, on the coarse link that carries it; None if none
-    of them moves."""
+    """Return the table for merged bodies: each body stays at its position, on the coarse link that carries it; None if
+    none of these bodies moves."""
     link, centre = merging.carriers(flow.link), merging.points(flow.link, flow.centre)
     moving = link >= 0
     if not moving.any():
@@ -80,8 +80,8 @@ def flow_wrenches(flow, ws, wrench):
 
 @pass_of
 def flow_adjoint(flow, gradient, ws, motion, by_place):
-    """Add the derivatives of V·F + Ω·N, with V the virtual velocity of the centre of mass, by displacements of links
-    (links, 6), and by the table."""
+    """Add the derivatives of V·F + Ω·N with respect to displacements of links (links, 6) and to the numbers of the
+    table. V is the virtual velocity of a body's centre of mass, and Ω its virtual angular velocity."""
     for k in range(flow.link.size):
         i = flow.link[k]
         R, pull = load_matrix(ws.rotation, i), load_matrix(flow.pull, k)

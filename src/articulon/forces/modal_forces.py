@@ -56,7 +56,7 @@ def modal_damping_flexible(forest, u, tau):
 
 @for_flexible(modal_energy)
 def modal_energy_flexible(forest, q):
-    """Compute ½ ηᵀ K η of all flexible bodies, without the part of locked modes among themselves."""
+    """Compute ½ ηᵀ K η of all flexible bodies, without the terms between two locked modes."""
     tables, total = forest.flexible, 0.0
     for b in range(tables.q_start.size):
         count, at = tables.mode[b + 1] - tables.mode[b], tables.q_start[b]

@@ -1,4 +1,4 @@
-"""Kernel tables of all forces of a model, and the channels in which these act."""
+"""Kernel tables of all forces of a model, and the channels in which the forces act."""
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def force_tables(
     bath: Bath | None = None,
     users: UserFunctions | None = None,
 ) -> Forces:
-    """Return the tables of a model's forces, and the channels of these and of a thermostat. Without ``sites`` the
+    """Return the tables of a model's forces, with the channels of the forces and of a thermostat. Without ``sites`` the
     tables of site forces are left empty, and without ``users`` the forces written by a user are left out."""
     every_drag = drag_table(model)
     drag = acting(every_drag, model)
@@ -99,8 +99,8 @@ def channels_of(model: Model, bath: Bath | None = None) -> tuple[str, ...]:
 
 
 def working_channels(model: Model, bath: Bath | None = None) -> tuple[str, ...]:
-    """Return the names of the channels of :func:`channels_of`, and of those that only book work: of drives, moving
-    walls and impacts. The latter have no force that could be scaled."""
+    """Return the names of the channels of :func:`channels_of`, and of those channels that only record work: of drives,
+    moving walls and impacts. These have no force that could be scaled."""
     contact = contact_of(model)
     walls = () if contact is None else contact.walls
     given = bool(model.drives) or any(wall.moves for wall in parts_of(walls, model, "walls"))

@@ -32,15 +32,15 @@ def check_lasting(times: tuple[float | str, ...], duration: float, where: str) -
 
 
 def interpolated(times: np.ndarray, values: np.ndarray, interpolation: str, where: str) -> np.ndarray:
-    """Return the coefficients of the cubic after every time, highest power first, shape (times, 4); for the last time
-    the constant value. Raises ModelError if times are so close that the coefficients overflow."""
+    """Return the coefficients of the cubic after every time, highest power first, shape (times, 4); after the last
+    time, the value is constant. Raises ModelError if times are so close that the coefficients overflow."""
     result = np.zeros((times.size, 4))
     result[:, 3] = values
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         steps = np.diff(times)
         result[:-1, 2] = np.diff(values) / steps
         if interpolation == "cubic" and np.isfinite(result[:-1, 2] / steps**2).all():
-            # SciPy's splines take a second to import, which a model without tables need not pay.
+            # SciPy's splines take a second to import, which is avoided for a model without tables.
             from scipy.interpolate import CubicSpline
 
             result[:-1] = CubicSpline(times, values).c.T
@@ -52,7 +52,7 @@ def interpolated(times: np.ndarray, values: np.ndarray, interpolation: str, wher
 
 
 def slopes(times: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-    """Coefficients of the rates of such cubics; at the last time those of the preceding cubic, shape (times, 4)."""
+    """Coefficients of the rates of such cubics; at the last time, those of the preceding cubic, shape (times, 4)."""
     result = np.zeros_like(coefficients)
     result[:, 1:] = coefficients[:, :3] * (3.0, 2.0, 1.0)
     length = times[-1] - times[-2]
@@ -66,7 +66,7 @@ def piece_at(tables, s, time):
     low, last, knots = tables.start[s], tables.start[s + 1] - 1, tables.knots
     at = min(max(time, knots[low]), knots[last])
     high = last + 1
-    while high - low > 1:  # the last knot that is not after it
+    while high - low > 1:  # find the last knot that is not after the time
         middle = (low + high) // 2
         if knots[middle] <= at:
             low = middle

@@ -32,7 +32,7 @@ from articulon.passes import Bound, pass_of
 from articulon.thermostats.total_momentum import OUTSIDE
 
 GROUND = "ground"
-"""Stands for the ground as carrier of a point."""
+"""Name of the ground as carrier of a point."""
 
 
 class PointSprings(NamedTuple):
@@ -47,10 +47,10 @@ class PointSprings(NamedTuple):
 
 
 class PointSpring(Force):
-    """U = ½ k (r − r₀)² with r the distance of two points, and a damping force −c r' along their line.
+    """U = ½ k (r − r₀)² with r the distance between two points, and a damping force −c r' along their line.
 
     The spring is booked in the channel ``potential``, its damping in ``damping``. The steps of ``friction-implicit``
-    solve for the damping, so that it bounds none of them.
+    solve for the damping, so that it does not limit their length.
     """
 
     energy_channel = POTENTIAL
@@ -65,7 +65,7 @@ class PointSpring(Force):
     points: Annotated[
         tuple[tuple[Quantity, Quantity, Quantity], tuple[Quantity, Quantity, Quantity]], Dimension("length")
     ] = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    """Attachment point on each, in the body's frame or the world's [length]."""
+    """Attachment point on each, in the frame of the body or of the world [length]."""
     stiffness: Annotated[Quantity, Dimension("stiffness", minimum=0)]
     """k [force/length]."""
     rest_length: Annotated[Quantity, Dimension("length", minimum=0)] = 0.0
@@ -272,12 +272,13 @@ def motion_of(i, arm, motion):
 
 @jit
 def tension_rates(constants, s, d, v):
-    """Tension over length T, where T d pulls the first end, its derivatives by d and v, and those by k, r₀ and c."""
+    """Tension divided by length, T, where T d is the force on the first end; its derivatives with respect to d and v,
+    and to k, r₀ and c."""
     k, rest, c = constants[s, 0], constants[s, 1], constants[s, 2]
     r2, along = dot(d, d), dot(d, v)
     by_k, by_rest, by_c = 1.0, 0.0, 0.0
     by_d, by_v = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    if r2 > 0.0:  # a spring of zero length has no direction, and needs none if its force is k d alone
+    if r2 > 0.0:  # a spring of zero length has no direction, and needs none if its force is only k d
         r = math.sqrt(r2)
         by_k, by_rest, by_c = 1.0 - rest / r, -k / r, along / r2
         by_d = add(scale(k * rest / (r2 * r) - 2.0 * c * along / (r2 * r2), d), scale(c / r2, v))
@@ -287,8 +288,8 @@ def tension_rates(constants, s, d, v):
 
 @jit
 def end_adjoint(i, arm, by_d, by_v, by_motion, w, turning, ws, by_place, by_velocity, gradient, s, first):
-    """Add the derivatives for one end of a spring by displacements and velocities of its link, and by its point, to
-    ``gradient``, in row s from a given column on."""
+    """Add the derivatives for one end of a spring with respect to displacements and velocities of its link. Those with
+    respect to its point go to row s of ``gradient``, from a given column on."""
     by_arm = add(by_d, add(cross(by_motion, turning), cross(by_v, w)))
     local = by_arm
     if i >= 0:
@@ -310,8 +311,8 @@ def angular_velocity_of(i, ws):
 
 @pass_of
 def point_spring_adjoint(springs, gradient, ws, motion, by_place, by_velocity):
-    """Add the derivatives of −T d·(V₂ − V₁), with V the virtual velocities of the ends, by displacements and velocities
-    of links (links, 6), and by the table."""
+    """Add the derivatives of −T d·(V₂ − V₁) with respect to displacements and velocities of links (links, 6) and to the
+    numbers of the table. V₁ and V₂ are the virtual velocities of the ends."""
     for s in range(springs.constants.shape[0]):
         i, j, a, b, d = ends_of(springs, s, ws)
         v = sub(velocity_of(j, b, ws), velocity_of(i, a, ws))

@@ -55,7 +55,7 @@ class PositionRestraint(Force):
     name: str | None = None
     """Name of the restraint, to distinguish several."""
     bodies: tuple[BodyName, ...] = ()
-    """Restrained bodies; a name ending in ``*`` stands for all that begin so."""
+    """Restrained bodies; a name ending in ``*`` means all bodies whose names begin so."""
     point: Literal["centre"] | Annotated[Point, Dimension("length")] = "centre"
     """Restrained point of each body: its centre of mass, or a point of its frame [length]."""
     sites: tuple[Whole, ...] = ()
@@ -84,7 +84,7 @@ class PositionRestraint(Force):
     def points(self, model: Model, where: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Link, position in its frame, and initial position in the world of every point, (n,), (n, 3) and (n, 3)."""
         bodies = selected(model, self.bodies, f"{where}.bodies")
-        with preparing_at_once():  # targets must be known before other kernels are requested
+        with preparing_at_once():  # the targets are needed before other kernels are requested
             positions, rotations = body_poses(model, model.q0)
         found = []
         for k in bodies.tolist():
@@ -181,7 +181,8 @@ class PositionRestraint(Force):
 
     @classmethod
     def coarsen(cls, table: Restraints, merging: Merging, links: int, speeds: int) -> Restraints | None:
-        """See :class:`Force`. The energy of a body that is merged with the ground is constant."""
+        """See :class:`Force`. A body that is merged with the ground has no restraint there, because its energy is
+        constant."""
         link, local = merging.carriers(table.link), merging.points(table.link, table.local)
         left = link >= 0
         return (
@@ -208,8 +209,8 @@ def restraint_wrenches(table, ws, wrench):
 
 @pass_of
 def restraint_adjoint(table, gradient, ws, motion, by_place, by_velocity):
-    """Add the derivatives of −Σ k (x − x₀) V, with V the virtual velocities of the points, by displacements of links
-    (links, 6), and by the table."""
+    """Add the derivatives of −Σ k (x − x₀) V with respect to displacements of links (links, 6) and to the numbers of
+    the table. V is the virtual velocity of a point."""
     for r in range(table.link.size):
         i = table.link[r]
         arm = arm_of(i, load(table.local, r), ws)

@@ -14,8 +14,8 @@ from articulon.model import Model
 
 
 def beyond_sites(model: Model) -> str | None:
-    """Return the kind of a force that the virial of the site forces does not include: one on bodies that is neither
-    drag nor noise, such as a point spring, a restraint, gravity or a contact; None if there is none."""
+    """Return the kind of a force on bodies that the virial of the site forces does not include, such as a point spring,
+    a restraint, gravity or a contact. Drag and noise do not count. None if there is no such force."""
     for force in model.forces:
         if not isinstance(force, Force) or force.on_joints or force.of_determinant:
             continue
@@ -25,12 +25,12 @@ def beyond_sites(model: Model) -> str | None:
 
 
 def pressure(model: Model, q: np.ndarray, u: np.ndarray) -> float:
-    """Pressure (2K + W)/(3V) of whole molecules: K is the kinetic energy of their centres of mass, and W = Σ F·r the
-    virial of the site forces on them, with F the force on a molecule and r its centre of mass [energy/length³].
+    """Pressure (2K + W)/(3V) of whole molecules: K is the kinetic energy of their centres of mass, and W = Σ F·r is the
+    virial of the site forces on them. F is the force on a molecule and r its centre of mass [energy/length³].
 
     For particles W is the trace of ``virial``. For bodies, a molecule is a tree together with those that loops or
     bonded terms connect to it, and W is that trace minus Σ F_s·(r_s − r) over the sites. The constraint forces within a
-    molecule, which are no site forces, then drop out (Allen and Tildesley, Computer Simulation of Liquids, 2nd ed.,
+    molecule, which are not site forces, then drop out (Allen and Tildesley, Computer Simulation of Liquids, 2nd ed.,
     2.4: the molecular virial).
 
     Parameters
@@ -45,8 +45,8 @@ def pressure(model: Model, q: np.ndarray, u: np.ndarray) -> float:
     Raises
     ------
     ModelError
-        For a model without a periodic box, which has no volume, for bodies that are connected to the ground, and for a
-        force whose virial is unknown, such as any force on bodies, for example a point spring.
+        For a model without a periodic box (it has no volume), for bodies that are connected to the ground, and for a
+        force whose virial is unknown. The virial of forces on bodies, such as a point spring, is unknown.
     """
     check_model(model, "pressure")
     if model.box is None or not model.box.periodic.all():

@@ -34,8 +34,8 @@ def joint_with(model: Model, name: str, component: int, where: str) -> int:
 
 
 def selected(model: Model, names: tuple[str, ...] | None, where: str) -> np.ndarray:
-    """Return the indices of the named bodies, of all for None. A name ending in ``*`` stands for all that begin with
-    it."""
+    """Return the indices of the named bodies, or of all bodies if ``names`` is None. A name ending in ``*`` means all
+    bodies whose names begin so."""
     if names is None:
         return np.arange(model.bodies)
     chosen: list[int] = []

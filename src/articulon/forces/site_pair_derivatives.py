@@ -1,11 +1,12 @@
 """Adjoint and tangent of the site forces of ``site-pairs``, as sums over pairs.
 
-With V the virtual velocities of the sites, forces g d have the virtual power P = Σ g d·(V − V') over pairs. The
-derivative of P by the position of the first site is K (V − V'), and by that of the second the opposite. Each moving
-site sums over its own partners, as for the forces.
+With V and V' the virtual velocities of the two sites of a pair, forces g d have the virtual power P = Σ g d·(V − V')
+over pairs. The derivative of P with respect to the position of the first site is K (V − V'), with K = ∂(g d)/∂d
+(``site_pair_law.py``); with respect to that of the second it is the opposite. Each moving site sums over its own
+partners, as for the forces.
 
-The adjoint also writes to the partners that are fixed. The compiler does not vectorise a loop with such stores, so it
-takes four partners at a time in explicit lanes. Wider registers take as much longer for a quotient or a root.
+The adjoint also writes to the fixed partners. The compiler does not vectorise a loop with such stores, so the adjoint
+takes four partners at a time in lanes. Wider registers need proportionally more time for a quotient or a root.
 """
 
 from articulon.algebra.vectors import (
@@ -62,8 +63,8 @@ def totals(a):
 
 @jit
 def partner_adjoint(law, x, V, place, velocity, sums):
-    """Add what one partner contributes to the sums of a site: the force, the derivatives of its power by the site's
-    position, and those by A, B and C. Return them, and K (V − V'). Partners may be in lanes."""
+    """Add the terms of one partner to the sums of a site: the force, and the derivatives of the power with respect to
+    the position of the site and to A, B and C. Return these sums and K (V − V'). Partners may be in lanes."""
     d = sub(x, place)
     r2, power = dot(d, d), dot(d, V)
     _, g, L = site_law(r2, law[0], law[1], law[2])
@@ -95,8 +96,8 @@ def run_adjoint(low, high, fixed, law, x, V, place, velocity, by_fixed):
 
 @pass_of
 def pair_adjoint(pairs, gradient, ws, motion, velocity, by_place):
-    """Add the derivatives of Σ F·V by displacements of links (links, 6) and by the table; ``velocity`` (3, sites) is
-    scratch for V, zero for fixed sites."""
+    """Add the derivatives of Σ F·V with respect to displacements of links (links, 6) and to the numbers of the table;
+    ``velocity`` (3, sites) is scratch for V, zero for fixed sites."""
     links, place, moving = pairs.link, pairs.place, pairs.link.size
     for s in range(moving):
         i = links[s]

@@ -1,7 +1,8 @@
 """The law A/r¹² − B/r⁶ + C/r between two sites, and the derivatives of pair forces.
 
-With d from one site to another, g = −U'/r and L = U'' + 2U'/r, the force of a pair is g d, and its derivative by d is K
-= g 1 − s d dᵀ with s = (U'' + g)/r² = (L + 3g)/r²: a law with a known Laplacian also has a known second derivative.
+With d from one site to another, g = −U'/r and L = U'' + 2U'/r, the force of a pair is g d. Its derivative with respect
+to d is K = g 1 − s d dᵀ with s = (U'' + g)/r² = (L + 3g)/r². So a law with a known Laplacian L also has a known second
+derivative.
 """
 
 import math
@@ -26,7 +27,7 @@ def site_law(r2, A, B, C):
 
 @jit
 def site_law_by_parameters(r2):
-    """Derivatives of −U'(r)/r by A, B and C."""
+    """Derivatives of −U'(r)/r with respect to A, B and C."""
     inverse2 = 1.0 / r2
     inverse6 = inverse2 * inverse2 * inverse2
     return 12.0 * inverse6 * inverse6 * inverse2, -6.0 * inverse6 * inverse2, inverse2 * math.sqrt(inverse2)

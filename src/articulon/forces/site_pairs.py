@@ -43,7 +43,7 @@ class PairLaw(Declaration):
 
 
 class Pairs(NamedTuple):
-    """Site-to-site potentials. Sites are ordered so that partners of one kind are contiguous; those on the ground come
+    """Site-to-site potentials. Sites are ordered so that partners of one kind are contiguous; sites on the ground come
     last, and no force is computed for them."""
 
     link: np.ndarray
@@ -55,7 +55,7 @@ class Pairs(NamedTuple):
     low: np.ndarray
     """First partner of each run, shape (runs,)."""
     high: np.ndarray
-    """Index behind the last partner of each run, shape (runs,)."""
+    """One past the index of the last partner of each run, shape (runs,)."""
     law: np.ndarray
     """(A, B, C) of each run [energy length¹², energy length⁶, energy length], shape (runs, 3)."""
     place: np.ndarray
@@ -65,8 +65,8 @@ class Pairs(NamedTuple):
 class SitePairs(Force):
     """U = A/r¹² − B/r⁶ + C/r between sites, F = −∇U.
 
-    Give either ``table``, the law of each pair of kinds, or ``parameters`` by kind with a ``mixing`` rule, where
-    A = 4εσ¹² and B = 4εσ⁶ (Guy 2018, 2.19) and C follows from the charges.
+    Give either ``table``, the law of each pair of kinds, or ``parameters`` by kind with a ``mixing`` rule. In the
+    second form A = 4εσ¹² and B = 4εσ⁶ (Guy 2018, 2.19), and C follows from the charges.
     """
 
     energy_channel = POTENTIAL
@@ -83,8 +83,7 @@ class SitePairs(Force):
     relative_permittivity: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1.0
     """Relative permittivity ε_r of the medium, for the charges."""
     between: tuple[tuple[str, str], ...] | None = None
-    """Pairs of groups that interact; all by default, except that sites on the ground never interact among
-    themselves."""
+    """Pairs of groups that interact; all by default. Two sites on the ground never interact."""
     excluded_joints: Whole = 0
     """Sites do not interact if their bodies are at most this many joints apart; those on one body never do."""
     repulsion: Literal["soft", "impact"] = "soft"
@@ -93,8 +92,8 @@ class SitePairs(Force):
     core_restitution: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = 0.0
     """Coefficient of restitution of hard cores, in [0, 1]."""
     core_resting_speed: Annotated[Quantity | None, Dimension("velocity", minimum=0)] = None
-    """Approach speed below which hard cores meet without restitution and come to rest [length/time]; with None they
-    never rest, unless they have no restitution."""
+    """Approach speed below which the impact of hard cores has no restitution and they come to rest [length/time]; with
+    None they rest only if their restitution is zero."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -114,7 +113,7 @@ class SitePairs(Force):
             self.hard_cores(model, where)
 
     def laws(self, model: Model, where: str) -> dict[tuple[int, int], tuple[float, float, float]]:
-        """Return (A, B, C without charges) of each pair of kinds that interact, by indices, smaller first."""
+        """Return A, B and C (without charges) of each pair of kinds that interact, by indices, the smaller first."""
         sites = model.sites
         if not sites.body.size:
             raise ModelError(f"{where}: the model has no sites for these forces; add them with add_site")
@@ -177,7 +176,7 @@ class SitePairs(Force):
         return gather_cores(model, laws, self, where)
 
     def goes_side_by_side(self) -> bool:
-        """See :class:`Force`. Not with hard cores, because each state has impacts of its own."""
+        """See :class:`Force`. False with hard cores, because each state has its own impacts."""
         return self.repulsion == "soft"
 
     def check_adjoint(self, where: str) -> None:
@@ -271,7 +270,7 @@ class SitePairs(Force):
         site, partner, run = rank[site[left]], rank[partner[left]], run[left]
         by = np.lexsort((partner, run, site))
         site, partner, run = site[by], partner[by], run[by]
-        # A run ends where the site, the law or the contiguity of partners changes.
+        # A run ends if the site or the law changes, or if partners are not contiguous.
         new = np.ones(site.size, dtype=bool)
         new[1:] = (site[1:] != site[:-1]) | (run[1:] != run[:-1]) | (partner[1:] != partner[:-1] + 1)
         begins = np.flatnonzero(new)
@@ -299,7 +298,7 @@ class SitePairs(Force):
 
 
 def _order(model: Model) -> tuple[np.ndarray, int]:
-    """Order of the sites in the tables, and the number of moving ones, which come first. Within each part sites are
+    """Order of the sites in the tables, and the number of moving sites, which come first. Within each part sites are
     sorted by group, kind and charge, so that partners with one law are contiguous."""
     sites, link = model.sites, model.site_links
     return np.lexsort((sites.charge, sites.kind, sites.group, link < 0)), int((link >= 0).sum())
@@ -339,7 +338,7 @@ class _Runs:
             if (int(self.group[i]), int(self.group[first])) not in self.allowed:
                 continue
             a, b = sorted((int(self.kind[i]), int(self.kind[first])))
-            if (a, b) not in self.laws:  # the site is the only one of its kind
+            if (a, b) not in self.laws:  # only for a pair of one kind with a single site
                 continue
             A, B, C = self.laws[a, b]
             if not self.table:
@@ -387,7 +386,7 @@ def place_sites(pairs, ws):
 @pass_of
 def pair_wrenches(pairs, ws, wrench):
     """Add −∇U at every moving site to its link's wrench. The pair list is full: each site sums over its own partners in
-    a fixed order, so that no two threads write to one place."""
+    a fixed order, so that two threads never write to the same number."""
     place_sites(pairs, ws)
     site = pairs.place
     links, start, low, high, law = pairs.link, pairs.start, pairs.low, pairs.high, pairs.law
@@ -398,7 +397,7 @@ def pair_wrenches(pairs, ws, wrench):
         xs, ys, zs = x[s], y[s], z[s]
         for run in range(start[s], start[s + 1]):
             A, B, C = law[run, 0], law[run, 1], law[run, 2]
-            for p in range(low[run], high[run]):  # a vector loop
+            for p in range(low[run], high[run]):  # the compiler vectorises this loop
                 dx, dy, dz = xs - x[p], ys - y[p], zs - z[p]
                 _, g, _ = site_law(dx * dx + dy * dy + dz * dz, A, B, C)
                 fx += g * dx
@@ -414,7 +413,7 @@ def pair_wrenches(pairs, ws, wrench):
 
 @pass_of
 def pair_energy(pairs, ws, result):
-    """Add Σ U over pairs; a pair of moving sites is in two lists and counts half in each."""
+    """Add Σ U over pairs; a pair of moving sites is in the lists of both sites, with half of its energy in each."""
     place_sites(pairs, ws)
     site = pairs.place
     links, start, low, high, law = pairs.link, pairs.start, pairs.low, pairs.high, pairs.law

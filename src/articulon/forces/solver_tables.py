@@ -30,16 +30,16 @@ class Drag(NamedTuple):
 
 
 class LinearFlow(NamedTuple):
-    """Forces of the medium on bodies at rest, without those of its uniform part."""
+    """Forces of a flowing medium on bodies at rest, without those of the uniform part of the flow."""
 
     link: np.ndarray
     """Link of each body, shape (bodies,)."""
     centre: np.ndarray
     """Centre of mass in the link's frame [length], shape (bodies, 3)."""
     pull: np.ndarray
-    """β G, world axes, row-major [mass/time²], shape (bodies, 9)."""
+    """β G, drag coefficient times velocity gradient, world axes, row-major [mass/time²], shape (bodies, 9)."""
     turn: np.ndarray
-    """½ β_ω ∇×(G r), world axes [torque], shape (bodies, 3)."""
+    """½ β_ω ∇×(G r), with β_ω the rotational drag coefficient, world axes [torque], shape (bodies, 3)."""
 
 
 class Noise(NamedTuple):

@@ -33,8 +33,8 @@ class Pull(NamedTuple):
 class SpringPull(Force):
     """−k (x − x₀) − c v at a point of a body, with x its position and v its velocity.
 
-    No case declares it: it is added to the model of a run on which a user pulls. It is booked in the channel
-    ``external``, as work done from outside, and has no energy function, because the target x₀ is moved by hand.
+    No case declares it: it is added to the model of a run on which a user pulls. Its work is recorded in the channel
+    ``external``, as work done from outside. It has no energy function, because the target x₀ is moved by hand.
     """
 
     @classmethod

@@ -48,7 +48,8 @@ def side_by_side(model: Model) -> bool:
 
 
 def check_side_by_side(model: Model, where: str) -> None:
-    """Raises ModelError, naming it, for what cannot move side by side; site forces can, state by state."""
+    """Raises ModelError, with the reason, for a model whose states cannot move side by side; site forces are
+    allowed."""
     if model.loops.kind.size:
         raise ModelError(
             f"{where}: {model.loop_name(0)}: loops and driven joints are satisfied by iteration, which takes a "

@@ -41,8 +41,8 @@ class StokesDrag(Declaration):
     For spheres in a flow that is linear in r this is exact: Faxén's correction, R²/6 ∇²v_f, is zero. There are no
     hydrodynamic interactions between bodies.
 
-    Give either ``viscosity`` and ``radius``, or the coefficients themselves. Values may be one for all bodies or a
-    table by body name; a name ending in ``*`` stands for all that begin with it.
+    Give either ``viscosity`` and ``radius``, or the coefficients themselves. Give one value for all bodies, or a table
+    by body name; a name that ends in ``*`` selects all bodies whose names begin with the part before it.
     """
 
     is_force: ClassVar[bool] = True
@@ -65,7 +65,7 @@ class StokesDrag(Declaration):
     [1/time], shape (3, 3). ``[[0, γ, 0], [0, 0, 0], [0, 0, 0]]`` is a flow along x that grows along y and makes free
     spheres rotate at −γ/2 about z. Its trace is zero, because the medium is incompressible; no gradient by default."""
     bodies: tuple[BodyName, ...] | None = None
-    """Bodies on which it acts; all by default."""
+    """Bodies on which the drag acts; all by default."""
     shared_by_mass: Flag = False
     """Whether the given drag is the total of all the bodies, divided among them by mass (Guy 2018, 2.4)."""
 
@@ -122,8 +122,8 @@ class StokesDrag(Declaration):
 
 
 def drag_table(model: Model) -> Drag:
-    """Return the table of all Stokes drag of a model, in its units. Bodies welded to the ground do not move and have
-    none."""
+    """Return the table of all Stokes drag of a model, in its units. Bodies welded to the ground do not move and have no
+    drag."""
     links = model.forest.mass.size
     rows: dict[int, tuple[float, float, np.ndarray]] = {}
     for k, force in enumerate(model.forces):
@@ -184,7 +184,7 @@ def drag_wrenches(drag, ws, wrench):
 @jit
 def motion_in_flow(drag, ws, k):
     """For the link in row k, return its rotation, its angular velocity, the arm to its centre of mass, and the velocity
-    of the latter relative to the flow."""
+    of this centre relative to the flow."""
     i = drag.link[k]
     R = load_matrix(ws.rotation, i)
     w, c = load_from(ws.twist, i, 3), apply(R, load(drag.centre, k))
@@ -193,8 +193,8 @@ def motion_in_flow(drag, ws, k):
 
 @pass_of
 def drag_adjoint(drag, gradient, ws, motion, by_place, by_velocity):
-    """Add the derivatives of V·F + Ω·N, with V the virtual velocity of the centre of mass, by displacements and
-    velocities of links (links, 6), and by the table."""
+    """Add the derivatives of V·F + Ω·N, with V and Ω the virtual velocities of the centre of mass and of rotation, with
+    respect to displacements and velocities of links (links, 6), and to the numbers of the table."""
     links, translational, rotational = drag.link, drag.translational, drag.rotational
     for k in range(links.size):
         i = links[k]

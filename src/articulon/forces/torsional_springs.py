@@ -42,7 +42,7 @@ class Springs(NamedTuple):
 class TorsionalSprings(Force):
     """U = ½ k φ², with φ the angle from rest of a revolute joint, or the rotation vector from rest of a spherical one.
 
-    The torque of a spherical joint is −k φ in the body's frame. Its energy has a kink at half a turn from rest, where
+    The torque of a spherical joint is −k φ in the body's frame. The energy has a kink at half a turn from rest, where
     the shortest rotation back changes direction.
     """
 
@@ -52,8 +52,8 @@ class TorsionalSprings(Force):
     side_by_side: ClassVar[bool] = True
     on_joints: ClassVar[bool] = True
     stiffness: Annotated[dict[BodyName, Quantity], Dimension("torsional_stiffness", minimum=0)]
-    """k by body, the one that the joint carries [energy/rad²]; a name ending in ``*`` stands for all that begin so, and
-    of two entries for a body the later counts."""
+    """k by the body that the joint carries [energy/rad²]; a name that ends in ``*`` selects all bodies whose names
+    begin with the part before it, and of two entries for a body the later one counts."""
     rest: dict[BodyName, Literal["initial"] | Number | tuple[Number, Number, Number, Number]] = {}
     """Rest angle [rad] or rest Euler parameters by body, or ``"initial"``; zero rotation by default."""
 
@@ -188,7 +188,7 @@ def spring_torques(forest, springs, q, joint):
 
 @pass_of
 def spring_adjoint(forest, springs, gradient, q, weight, by_coordinate):
-    """Add the derivatives of −k λ·φ by coordinates, stiffness and rest angles."""
+    """Add the derivatives of −k λ·φ, with weights λ, with respect to coordinates, stiffness and rest angles."""
     links, stiffness, rest = springs.link, springs.stiffness, springs.rest
     kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
     for s in range(links.size):

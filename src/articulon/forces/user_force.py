@@ -73,7 +73,7 @@ class Bodies(NamedTuple):
     written: np.ndarray
     """Scratch: output of a function, shape (bodies, 6)."""
     rest: np.ndarray
-    """Zeros, the velocities for functions that read none, shape (bodies, 6)."""
+    """Zeros, which functions that do not read velocities get, shape (bodies, 6)."""
 
 
 class Own(NamedTuple):
@@ -94,25 +94,25 @@ class UserForce(Force):
     velocities (bodies, 6), velocity of the origin then angular velocity, all in the world frame, with its own
     ``parameters``. It adds force and moment about the body's origin to ``wrenches`` (bodies, 6), which are zero at the
     call. A function compiled with ``numba.njit`` runs at full speed on the arrays of the run itself: it must not change
-    those that it reads, nor keep any. A plain Python function costs some microseconds more and gets copies, which it
-    may keep.
+    the arrays that it reads, and must not keep any array. A plain Python function costs some microseconds more and gets
+    copies, which it may keep.
 
     Derivatives of runs (``ar.sensitivity``) use finite differences of the function's output, unless derivatives are
     given. With weights V of the wrenches, P = Σ V·wrenches,
 
     ``adjoint_function(time, positions, rotations, velocities, parameters, weights, by_place, by_velocity,
-    by_parameters)`` adds the derivatives of P to three arrays: to ``by_place`` (bodies, 6) those by displacements of
-    the bodies' origins and by rotations about the origins (rotation vectors in the world frame), to ``by_velocity``
-    (bodies, 6) those by velocities, and to ``by_parameters`` those by parameters;
+    by_parameters)`` adds the derivatives of P to three arrays: to ``by_place`` (bodies, 6) with respect to
+    displacements of the bodies' origins and to rotations about the origins (rotation vectors in the world frame), to
+    ``by_velocity`` (bodies, 6) with respect to velocities, and to ``by_parameters`` with respect to parameters;
 
     ``tangent_function(time, positions, rotations, velocities, parameters, moved, accelerated, parameter_changes,
-    changes)`` adds the changes of the wrenches to ``changes`` (bodies, 6). These are due to displacements and rotations
-    of the bodies, ``moved`` (bodies, 6), to changes of their velocities, ``accelerated`` (bodies, 6), and to
+    changes)`` adds the changes of the wrenches to ``changes`` (bodies, 6). These changes are due to displacements and
+    rotations of the bodies, ``moved`` (bodies, 6), to changes of their velocities, ``accelerated`` (bodies, 6), and to
     ``parameter_changes``.
 
     The output arrays are zero at the call. One of the two functions suffices. The adjoint then follows from the tangent
-    by one call for each component of displacement, rotation and velocity of each body and for each parameter, or the
-    tangent from the adjoint by one call for each component of each wrench.
+    by one call for each component of displacement, rotation and velocity of each body and for each parameter, and the
+    tangent follows from the adjoint by one call for each component of each wrench.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("function",)
@@ -126,10 +126,10 @@ class UserForce(Force):
     channel: Literal[
         "potential", "conformational", "damping", "stochastic", "thermostat", "thermostat_rate", "contact", "external"
     ] = "external"
-    """Channel in which it is scaled and booked."""
+    """Channel of the force: its factor scales the force, and its ledger line records the work."""
     reads_velocities: Flag = True
     """Whether the function reads velocities; otherwise it gets zeros. With ``friction-implicit``, only functions that
-    do not read them have derivatives, and they are called once per step instead of four times."""
+    do not read velocities have derivatives, and these functions are called once per step instead of four times."""
     adjoint_function: Callable[..., None] | str | None = None
     """Adjoint of the function, or its location."""
     tangent_function: Callable[..., None] | str | None = None

@@ -20,8 +20,8 @@ from articulon.passes import pass_of
 PART = 1e-3
 """Step of a difference, relative to the largest number of its kind."""
 DIRECTIONS, DISPLACEMENTS = 12, 6
-"""Directions of a body, three displacements, three rotations, three velocities and three angular velocities, and the
-first six of them."""
+"""Number of directions of a body (three displacements, three rotations, three velocities and three angular velocities),
+and number of displacements and rotations, which come first."""
 
 
 @jit
@@ -41,7 +41,7 @@ def call(bodies, f, time, written):
 
 @jit
 def call_adjoint(bodies, f, time, weights, own):
-    """Compute the derivatives of Σ F·V + N·Ω by the user's adjoint, into the scratch ``own``."""
+    """Compute the derivatives of the virtual power Σ F·V + N·Ω by the user's adjoint, into the scratch ``own``."""
     own.by_place[:] = 0.0
     own.by_velocity[:] = 0.0
     own.by_parameters[:] = 0.0

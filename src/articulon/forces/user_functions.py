@@ -27,7 +27,7 @@ def loaded_function(function: str, where: str, key: str = "function") -> Callabl
     Raises
     ------
     ModelError
-        Naming the ``key`` of ``where``, for what cannot be loaded or is not a function.
+        If the function cannot be loaded, or is no function; the message names the ``key`` of ``where``.
     """
     place, colon, name = function.rpartition(":")
     if not colon or not place or not name:
@@ -48,13 +48,13 @@ def loaded_function(function: str, where: str, key: str = "function") -> Callabl
 
 
 def loaded_module(file: Path) -> ModuleType:
-    """Run a Python file as a module that is named after its content. What Numba caches for the user is stored under
-    that name, so that another process finds it whatever it has loaded before.
+    """Run a Python file as a module that is named after its content. Numba stores the user's cached functions under
+    that name, so that another process finds them whatever modules it has loaded before.
 
     Raises
     ------
     ModelError
-        If it cannot be run; the message follows the name of the file.
+        If the file cannot be run; the caller puts the name of the file before the message.
     """
     try:
         name = f"articulon_file_{hashlib.sha256(file.read_bytes()).hexdigest()[:16]}"
@@ -78,8 +78,8 @@ def loaded_module(file: Path) -> ModuleType:
 
 
 class Withheld:
-    """Stands for a function that a case names but that nobody has allowed to run: the model can be inspected with it,
-    but anything that would evaluate it is rejected.
+    """Placeholder for a function that a case names but that nobody has allowed to run. The model can be inspected, but
+    anything that would evaluate the function is rejected.
 
     Parameters
     ----------
@@ -122,7 +122,8 @@ class Bridge:
 
 
 BridgeKind = Callable[[Callable[..., None]], tuple[Any, Any]]
-"""Makes a jitted function that calls a Python function, and returns it with what must be kept alive for it."""
+"""A function that makes a jitted function that calls a Python function, and returns it with the objects that it
+needs."""
 
 _FREE: dict[BridgeKind, list[Bridge]] = {}
 """Unused bridges."""
@@ -134,7 +135,7 @@ def _none(*arguments: Any) -> None:
 
 def _taken(kind: BridgeKind) -> Bridge:
     """Return an unused bridge of a kind."""
-    # Without a lock: the garbage collector may give one back at any time, even within this function.
+    # There is no lock: the garbage collector may return a bridge at any time, even within this function.
     try:
         return _FREE.setdefault(kind, []).pop()
     except IndexError:
@@ -156,7 +157,7 @@ class Failure:
 class UserFunctions:
     """Users' functions in the form that kernels call, and the errors of plain Python ones.
 
-    Its functions can be called as long as this object exists.
+    The functions can be called as long as this object exists.
 
     Parameters
     ----------
@@ -224,7 +225,7 @@ class UserFunctions:
         Raises
         ------
         ModelError
-            If Numba cannot compile it, or if a case names it and nobody has allowed it.
+            If Numba cannot compile the function, or if a case names a function that nobody has allowed.
         """
         if isinstance(function, Withheld):
             raise function.error(where)
@@ -232,7 +233,7 @@ class UserFunctions:
         if not isinstance(function, numba.core.registry.CPUDispatcher):
             bridge = _taken(kind)
             bridge.function = _guarded(function, where, self._failure, writes)
-            # Not bound to this object, which would be kept alive by what it keeps.
+            # The callback must not refer to this object, because it would then keep the object alive.
             weakref.finalize(self, _given_back, kind, bridge).atexit = False
             dispatcher = bridge.dispatcher
             # An earlier user may have disabled compilation, which also disables existing signatures.

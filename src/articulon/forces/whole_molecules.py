@@ -17,7 +17,8 @@ from articulon.model.joints import UNBOUND
 
 @kernel
 def tree_motions(forest, q, u, ws, owner, result):
-    """Add Σ m c and Σ m c' of each tree's links to its row, with c their centres of mass; result (trees, 6)."""
+    """Add Σ m c and Σ m c' of each tree's links to its row, with c their centres of mass and c' the velocities of
+    these; ``result`` has shape (trees, 6)."""
     links = forest.mass.size
     place(forest, q, ws, 0, links)
     move(forest, u, ws, 0, links)

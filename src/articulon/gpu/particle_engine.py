@@ -107,7 +107,7 @@ class ParticleEngine:
         self.starting: Any = self.places.start_step
         self.more: tuple[Any, ...] = ()
         self.leapt = False
-        """Whether steps ended because a particle moved through half of the box in one."""
+        """Whether steps ended because a particle moved through half of the box in one step."""
         self.farthest = float((0.5 * space.least + lists.limit**0.5) ** 2)
         """Square of the displacement since the last listing that reveals such a step [length²]."""
         self.graphs = bool(device.is_cuda)
@@ -120,8 +120,8 @@ class ParticleEngine:
     def load(
         self, x: np.ndarray, v: np.ndarray, listed: np.ndarray | None = None, heat: np.ndarray | None = None
     ) -> None:
-        """Take particles in the order of the model, with lists as made at ``listed``; rebuild the lists if a particle
-        has moved too far since, or if there are none.
+        """Take particles in the order of the model, with the lists that belong to the coordinates ``listed``; rebuild
+        the lists if a particle has moved too far since, or if there are none.
 
         Parameters
         ----------
@@ -166,8 +166,8 @@ class ParticleEngine:
         """Take steps of length h [time] from the state given to :meth:`load`; return the number of successful steps,
         and whether all were.
 
-        ``factor`` multiplies the forces, and ``shaking`` is the action of a thermostat. The GPU is waited for only once
-        per batch.
+        ``factor`` multiplies the forces, and ``shaking`` is the action of a thermostat. The method waits for the GPU
+        only once per batch.
         """
         self._shake(shaking)
         self._forces()

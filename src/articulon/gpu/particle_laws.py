@@ -4,7 +4,7 @@ The functions match those of ``forces/sites/laws`` and use the same parameter ro
 truncation's own parameters. ``tests/identities/test_gpu_particles.py`` compares the two.
 """
 
-# Without annotations as strings: Warp reads the types of arguments where a function is defined.
+# Annotations must not be strings: Warp reads the types of arguments when a function is defined.
 from functools import cache
 from typing import Any
 

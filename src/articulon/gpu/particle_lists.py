@@ -70,7 +70,7 @@ class NeighbourLists:
     device
         Warp's device.
     places
-        Kernels of the precision.
+        Kernels in the chosen precision.
     masses
         Masses of the particles [mass], shape (n,).
     kinds

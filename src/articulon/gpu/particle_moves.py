@@ -1,11 +1,11 @@
-"""Kernels on all particles that are in double precision whatever the precision of the forces: the kick at the end of a
-step, the step count, and reordering between the order of the model and that of cells.
+"""Kernels on all particles that use double precision for any precision of the forces: the kick at the end of a step,
+the step count, and reordering between the order of the model and that of cells.
 
 Every kernel except those of a rebuild first checks whether the steps have been stopped: a batch of steps is sent to a
 device as a whole, and the rest of it does nothing once the lists must be rebuilt.
 """
 
-# Without annotations as strings: Warp reads the types of arguments where a kernel is defined.
+# Annotations must not be strings: Warp reads the types of arguments when a kernel is defined.
 from typing import Any
 
 from articulon.gpu.devices import load_warp

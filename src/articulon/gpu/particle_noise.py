@@ -1,6 +1,6 @@
 """Random numbers of ``thermostats/langevin.py`` on a device, equal on every device."""
 
-# Without annotations as strings: Warp reads the types of arguments where a function is defined.
+# Annotations must not be strings: Warp reads the types of arguments when a function is defined.
 from typing import Any
 
 from articulon.gpu.devices import load_warp

@@ -134,9 +134,9 @@ def temperatures_at(bath: Bath, times: np.ndarray) -> np.ndarray:
 class DeviceParticleDriver(ArrayDriver):
     """Velocity Verlet stepper for free particles on a device.
 
-    The heat from the Langevin thermostat is summed for each particle on the device. The work of the forces is the rest
-    of the kinetic energy's change since the start, as nothing else changes it. Both are sums at the end of a chunk, so
-    their bits do not depend on the length of chunks.
+    The heat from the Langevin thermostat is summed for each particle on the device. The work of the forces is the
+    change of the kinetic energy since the start minus this heat, because nothing else changes the kinetic energy. Both
+    are sums at the end of a chunk, so their bits do not depend on the length of chunks.
     """
 
     sees_leaps = True
@@ -152,7 +152,7 @@ class DeviceParticleDriver(ArrayDriver):
         self.evaluator.sites.elsewhere = self.engine
 
     def _on_lists(self, state: State, until: float, steps: int) -> int:
-        """Lists on a device grow by themselves."""
+        """Lists on a device are enlarged automatically."""
         return self.go(state, until, steps)
 
     def keep(self, state: State) -> Any:
@@ -192,7 +192,7 @@ class DeviceParticleDriver(ArrayDriver):
         work[POTENTIAL] = self._kinetic_energy(v) - history[1] - work[THERMOSTAT]
         state.counters[STEPS] = self.last
         state.counters[WINDOW] += taken
-        state.counters[EVALUATIONS] += taken + (before == 0)  # other first evaluations repeat counted ones
+        state.counters[EVALUATIONS] += taken + (before == 0)  # the first evaluation of a later chunk is already counted
         state.time[0] = self.step * self.last
         self.overhead = loaded - began + time.perf_counter() - advanced
         return REACHED

@@ -9,7 +9,7 @@ Computer Programming 2, 4.2.2, theorem B). This is as accurate as double precisi
 forces at the two ends of a pair are opposite to the last bit, so momentum is conserved as well as in double precision.
 """
 
-# Without annotations as strings: Warp reads the types of arguments where a kernel is defined.
+# Annotations must not be strings: Warp reads the types of arguments when a kernel is defined.
 from functools import cache
 from typing import Any
 

@@ -1,8 +1,8 @@
 """Positions of particles in double or mixed precision, and the kernels that depend on the precision: drifts and lists.
 
-In double precision, a position is a point in the box, and distances use the nearest image. In mixed precision it is a
-fraction of the box as an integer multiple of 2⁻³². Differences of these are exact and wrap around whole boxes
-automatically, so only the arithmetic of a pair is rounded to single precision, not the positions.
+In double precision, a position is a point in the box, and distances use the nearest image. In mixed precision, a
+position is a fraction of the box as an integer multiple of 2⁻³². Differences of these are exact and wrap around whole
+boxes automatically, so only the arithmetic of a pair is rounded to single precision, not the positions.
 """
 
 # No ``from __future__ import annotations`` here: Warp needs the types of arguments, not strings, to define a kernel.
@@ -34,7 +34,7 @@ class Places(NamedTuple):
     load: Any
     """Loads particles in the order of the model, and marks those that have moved too far."""
     distribute: Any
-    """Loads them into new cells."""
+    """Moves the particles into the order of new cells."""
     start_step: Any
     """Kick and drift step."""
     start_shaken_step: Any
@@ -89,7 +89,8 @@ def place_single(x: wp.vec3d, frame: wp.array(dtype=wp.float64)):
 
 @wp.func
 def apart_single(a: wp.vec3ui, b: wp.vec3ui, frame: wp.array(dtype=wp.float32)):
-    """Return the nearest-image displacement from b to a: more than half an edge overflows to a negative number."""
+    """Return the nearest-image displacement from b to a: a difference of more than half an edge overflows to a negative
+    number."""
     part = wp.float32(2.3283064365386963e-10)  # 2⁻³²
     s = part * wp.float32(wp.int32(a[0] - b[0]))
     t = part * wp.float32(wp.int32(a[1] - b[1]))

@@ -1,8 +1,8 @@
 """Rotations, symmetric matrices and spatial inertias as Warp functions, generic over the precision.
 
 They match those of ``algebra/``, on Warp's vectors: Euler parameters are four numbers, scalar first; a symmetric matrix
-is six, (xx, xy, xz, yy, yz, zz), so that it stays symmetric exactly. Arrays are (rows, states), and a thread reads the
-column of its state, next to those that neighbouring threads read.
+is six numbers, (xx, xy, xz, yy, yz, zz), so that it stays symmetric exactly. Arrays are (rows, states), and a thread
+reads the column of its state, next to those that neighbouring threads read.
 """
 
 from typing import Any

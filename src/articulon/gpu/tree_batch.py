@@ -265,7 +265,8 @@ def accelerations(
     Raises
     ------
     ModelError
-        As for :func:`forward_dynamics`, and for a force without a kernel; the message names it and those that have one.
+        As for :func:`forward_dynamics`, and for a force without a kernel; the message names this force, and the forces
+        that have kernels.
     """
     check_model(model, "accelerations")
     q, u = states_of(model, Q, U, unit=False)

@@ -37,7 +37,8 @@ class _Rule:
 
 
 class Ensemble(StateEnsemble):
-    """Many states of one model under its own forces, on a device: an :class:`articulon.Ensemble` that stays there.
+    """Many states of one model under its own forces, on a device: an :class:`articulon.Ensemble` whose states stay on
+    the device.
 
     All states have the same time and take the same steps; each has its own noise. The bits of a state depend neither on
     the number of states nor on the other states, and are the same in every run on one kind of device.
@@ -150,7 +151,8 @@ class DeviceEngine:
 
     @property
     def lost(self) -> np.ndarray:
-        """Whether a state failed because its free flight did not converge, which no explicit step needs, (N,)."""
+        """Whether a state failed because its free flight did not converge, (N,); always False, because explicit steps
+        have no free flight."""
         return np.zeros(self._batch.states, dtype=bool)
 
     @property

@@ -1,4 +1,4 @@
-"""Tables of a model's forces for Warp's kernels, and the forces that these support."""
+"""Tables of a model's forces for Warp's kernels, and the list of forces that the kernels support."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -85,7 +85,7 @@ class ForceTables:
 
 
 def check_forces(model: Model, where: str) -> None:
-    """Raise ModelError, naming it, for a force without a kernel."""
+    """Raise ModelError for a force without a kernel; the message names the force."""
     kinds = ", ".join(str(kind.model_fields["kind"].default) for kind in TAKEN)
     for k, force in enumerate(model.forces):
         if not isinstance(force, TAKEN):
@@ -101,7 +101,7 @@ def check_forces(model: Model, where: str) -> None:
 
 
 def tables_of(model: Model, held: float, real: Any, device: Any) -> ForceTables:
-    """Return the forces of a model on a device; each noise value is ``held`` for this long [time]."""
+    """Return the forces of a model on a device; ``held`` is the time for which each noise value is kept [time]."""
     brownian = brownian_of(model)
     average = 1 if brownian is None else brownian.average
     found = force_tables(model, 0, held / average, average)

@@ -285,8 +285,8 @@ def accelerate(
     dy: Any,
     k: int,
 ):
-    """Write the joint's accelerations from row k on; return the body's, angular and of its origin, from its
-    accelerations at u' = 0, (aw, av)."""
+    """Write the joint's accelerations from row k on; return the body's angular acceleration and the acceleration of its
+    origin, from both at u' = 0, (aw, av)."""
     if kind == _REVOLUTE or kind == _PRISMATIC:
         rate = record[row + 6, s] - wp.dot(load3(record, row, s), aw) - wp.dot(load3(record, row + 3, s), av)
         dy[k, s] = rate

@@ -1,4 +1,5 @@
-"""Tables of a forest and the workspace of a batch of its states for Warp's kernels, and the models that these support.
+"""Tables of a forest and the workspace of a batch of its states for Warp's kernels, and the check that the kernels
+support a model.
 
 Arrays of a batch are (rows, states): neighbouring threads read neighbouring numbers.
 """
@@ -103,8 +104,8 @@ def integers(values: Any, device: Any) -> Any:
 
 
 def reals(values: Any, real: Any, device: Any, what: str = "") -> Any:
-    """Return a table of numbers of a precision on a device. Raise ModelError, naming ``what`` they are, for numbers of
-    a model outside the range of single precision."""
+    """Return a table of numbers of a precision on a device. Raise ModelError for numbers of a model outside the range
+    of single precision; the message names ``what`` they are."""
     if real is wp.float64:
         return wp.array(np.ascontiguousarray(values, dtype=np.float64), dtype=real, device=device)
     size = np.abs(values)

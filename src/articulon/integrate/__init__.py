@@ -1,4 +1,4 @@
-"""Integration rules, one file each, and the drivers that choose their steps."""
+"""Integrators, one file each, and the drivers that take their steps."""
 
 from typing import Annotated, TypeAlias
 
@@ -31,10 +31,10 @@ Integrator: TypeAlias = Annotated[
     | EventDriven,
     INTEGRATORS,
 ]
-"""Any integration rule with its driver, chosen by its ``rule``."""
+"""Any integrator, chosen by its ``rule``."""
 
 FIXED = (PredictorCorrector, Canonical, Respa, ErmakMcCammon, FrictionImplicit, BrownianDynamics)
-"""Rules whose steps are all equal, and fill the time between frames."""
+"""Integrators whose steps all have the same length; a whole number of steps fills the time between frames."""
 
 __all__ = [
     "FIXED",

@@ -50,7 +50,7 @@ class Driver:
     law: Any
     """The policy's scaling law, compiled."""
     followed: Followed | None = None
-    """What the policy tracks of the lag of the motions, or None."""
+    """Data by which the policy tracks the lag of the motions, or None."""
     stop: Stop
     """Condition that ends the run early; may be replaced at any moment."""
     history: int = 0
@@ -58,16 +58,16 @@ class Driver:
     memory: int = 0
     """Size of ``State.memory`` that the policy needs."""
     books_unscaled_work: ClassVar[bool] = False
-    """Whether the driver books ``State.unscaled_work``."""
+    """Whether the driver records ``State.unscaled_work``."""
     sees_leaps: ClassVar[bool] = False
-    """Whether the steps themselves stop where one would lead through half of a periodic box."""
+    """Whether the steps themselves stop if one would lead through half of a periodic box."""
     at_once: ClassVar[bool] = False
     """Whether the driver takes a whole frame in one call in Python and can be interrupted within it."""
     asked_to_stop: Callable[[], bool]
     """Returns whether the process has been asked to stop; set by the caller of a driver that takes whole frames at
     once."""
     step: float = 0.0
-    """Length of the steps, where all are equal [time]."""
+    """Length of the steps, if all are equal [time]."""
     overhead: float = 0.0
     """Time that the latest chunk spent outside its steps, to load the state and to store it [s]."""
     can_glance: ClassVar[bool] = False
@@ -79,7 +79,7 @@ class Driver:
     barostat: ActingBarostat | None = None
     """The barostat that changes the box between steps, or None."""
     failure: str | None = None
-    """Reason of the latest DIVERGED, unless it is that a number is not finite."""
+    """Reason of the latest status DIVERGED; None if a number is not finite."""
     culprit: int | None = None
     """The link that caused the latest failure, where the driver knows it."""
 
@@ -105,14 +105,14 @@ class Driver:
         return type(self)(replace(self.problem, evaluator=evaluator), state)
 
     def steps_until(self, state: State, time: float) -> int:
-        """Number of steps up to a time, where all steps are equal."""
+        """Number of steps up to a time, if all steps are equal."""
         return round(time / self.step) - int(state.counters[STEPS]) if time < float("inf") else sys.maxsize
 
     def advance(self, state: State, until: float, steps: int) -> int:
         """Advance to the time ``until`` or by ``steps`` steps; return REACHED, PAUSED, STOPPED or DIVERGED.
 
-        The result is also DIVERGED, although the state is finite, if equal steps have thrown the state beyond the
-        condition that ends the run, or if the next step would lead through half of a periodic box.
+        The result is also DIVERGED, although the state is finite, if steps of equal length have moved the state past
+        the condition that ends the run, or if the next step would lead through half of a periodic box.
         """
         status = self._on_lists(state, until, steps)
         if self.sees_leaps or self.step <= 0.0 or status == DIVERGED:
@@ -130,11 +130,11 @@ class Driver:
         return DIVERGED
 
     def latest_step(self, state: State) -> float:
-        """Length of the latest step; it is shorter than ``step`` where only a part of a step was taken [time]."""
+        """Length of the latest step; it is shorter than ``step`` if only a part of a step was taken [time]."""
         return self.step
 
     def _on_lists(self, state: State, until: float, steps: int) -> int:
-        """Call ``go``, and repeat it with longer neighbour lists where they overflow."""
+        """Call ``go``, and repeat it with longer neighbour lists if they overflow."""
         sites = self.evaluator.sites
         if not sites.listed:
             return self.go(state, until, steps)
@@ -150,11 +150,11 @@ class Driver:
         return status
 
     def keep(self, state: State) -> Any:
-        """A copy of what steps change in a state, for ``restore`` if they fail."""
+        """A copy of the data that steps change in a state, for ``restore`` if the steps fail."""
         return state.copy()
 
     def restore(self, state: State, kept: Any) -> None:
-        """Reset a state, and the lists that it starts from, to what ``keep`` has copied."""
+        """Reset a state, and the lists that it starts from, to the copy from ``keep``."""
         state.take(kept)
         self.evaluator.sites.restore(state)
 
@@ -163,7 +163,7 @@ class Driver:
         not change. For rules whose steps are not all equal."""
 
     def go(self, state: State, until: float, steps: int) -> int:
-        """Advance as ``advance`` does, without care for overflowing neighbour lists."""
+        """Advance as ``advance`` does, without a repetition if neighbour lists overflow."""
         raise NotImplementedError
 
 
@@ -181,7 +181,7 @@ def open_loop(evaluator: Evaluator) -> str:
 def addressed(function: Any, signature: Any) -> Function:
     """Compile a function that is passed to kernels by its address.
 
-    A kernel that is passed a jitted function asks the compiler at each call which of its specialisations is meant,
+    A kernel that is passed a jitted function asks the compiler at each call which of its specialisations is needed,
     which takes as long as many steps of a small model.
     """
     return Function(ready(function, signature), signature)

@@ -1,4 +1,4 @@
-"""Driver of beads on rods in Cartesian coordinates: identical trees advance side by side, for melts of chains only."""
+"""Driver of beads on rods in Cartesian coordinates, for models of chains only: identical trees advance side by side."""
 
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ from articulon.passes import Bound, Program, compile_passes, run
 from articulon.thermostats.base import KICKS, WAY
 
 ON_BEAD = 1e-12
-"""Distance of a site from its bead, over the length of the rod, below which the site lies on the bead."""
+"""Distance of a site from its bead, divided by the length of the rod, below which the site lies on the bead."""
 
 
 def moves_beads(problem: Problem) -> bool:
@@ -98,14 +98,15 @@ class Programs(NamedTuple):
     give: Any
     """Writes positions and velocities from the lanes into the memory."""
     join: Any
-    """Writes the memory into the coordinates and speeds of the state, and places and moves its links."""
+    """Writes the memory into the coordinates and speeds of the state, and computes poses and velocities of its
+    links."""
 
 
 @kernel
 def advance_beads(programs, h, stop, state, arrays, steps, taken):
     """Advance the state by a number of steps of length h; ``taken`` (1,) counts the successful ones. Returns REACHED,
-    STOPPED, NOT_CONVERGED where a flight is too long, or DIVERGED where a number is no longer finite; after the last
-    two the state must not be used.
+    STOPPED, NOT_CONVERGED if a flight is too long, or DIVERGED if a number is no longer finite; after the last two the
+    state must not be used.
 
     A step is half a kick, half a flight, friction and noise, half a flight, half a kick.
     """

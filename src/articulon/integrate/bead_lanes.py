@@ -2,9 +2,9 @@
 
 The scheme is that of ``rod_flights.py``, with the beads kept in Cartesian coordinates from step to step. A kick changes
 the velocities by the forces and removes the part that would change rod lengths. A flight is a step of RATTLE. The noise
-is that of free beads without the part that would change lengths; it has the covariance of the speeds that the rods
-leave free. Coordinates and speeds of the joints are computed from the positions at the end. Rods have no spin about
-their axis: each frame is turned from its parent's by the shortest rotation, so that coordinates depend on the positions
+is that of free beads without the part that would change lengths; its covariance is that of the velocities that the rods
+allow. Coordinates and speeds of the joints are computed from the positions at the end. Rods have no spin about their
+axis: each frame is turned from its parent's by the shortest rotation, so that coordinates depend on the positions
 alone.
 """
 
@@ -60,8 +60,8 @@ class Anchors(NamedTuple):
 
 @jit
 def fill_copies(beads, numbers):
-    """Fill lanes of no weight with copies of their trees. They take the same steps as those, so that the number of
-    iterations does not depend on how a run is cut into chunks."""
+    """Fill lanes of no weight with copies of trees. The copies take the same steps as these trees, so that the number
+    of iterations does not depend on how a run is cut into chunks."""
     for n in range(beads.copied.shape[0]):
         r, lane, k = beads.copied[n, 0], beads.copied[n, 1], beads.copied[n, 2]
         for a in range(3):
@@ -70,8 +70,8 @@ def fill_copies(beads, numbers):
 
 @pass_of
 def take_places(forest, ws, history):
-    """Write the positions and velocities of the beads to a memory (6 links + 1,) if it holds none, from links that have
-    been placed and moved."""
+    """Write the positions and velocities of the beads to a memory (6 links + 1,) if it holds none, from the known
+    poses and velocities of the links."""
     links = forest.mass.size
     if history[6 * links] != 0.0:
         return
@@ -148,7 +148,7 @@ def give_joints(forest, history, q, u, ws):
         e = product(frame, own)
         axes = matrix(e)
         q[kq], q[kq + 1], q[kq + 2], q[kq + 3] = own[0], own[1], own[2], own[3]
-        # ω across the rod, less the parent's; the joint's own has no component along the rod.
+        # ω across the rod, minus that of the parent; the joint's angular velocity has no component along the rod.
         w = sub(scale(1.0 / length, cross(z, sub(v, carried))), spin)
         a, b = dot(column(axes, 0), w), dot(column(axes, 1), w)
         u[ku], u[ku + 1] = a, b
@@ -300,7 +300,8 @@ def fill_beads(sites, total, terms, refresh, beads):
 
 @pass_of
 def fill_shared_beads(sites, total, terms, refresh, beads, places):
-    """Compute forces on the beads here, given the positions (links, 3) of the beads of all trees, ``places``."""
+    """Compute forces on the beads of this process, given the positions (links, 3) of the beads of all trees,
+    ``places``."""
     site, links = sites.particles.site, sites.link
     for s in range(links.size):
         for a in range(3):
@@ -311,7 +312,7 @@ def fill_shared_beads(sites, total, terms, refresh, beads, places):
 
 @pass_of
 def give_own_places(beads, places):
-    """Write the positions of the beads here into those of all beads (links, 3)."""
+    """Write the positions of the beads of this process into those of all beads (links, 3)."""
     for n in range(beads.link.size):
         k = beads.link[n]
         for a in range(3):

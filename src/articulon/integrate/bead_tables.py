@@ -12,7 +12,7 @@ from articulon.model import Forest
 class Beads(NamedTuple):
     """Beads in the lanes of groups of identical trees; a row is one bead of each tree of a group.
 
-    Lane arrays have the shape (rows, ...), with all lanes of a row as one number. Where a group has fewer trees than
+    Lane arrays have the shape (rows, ...), with all lanes of a row as one number. If a group has fewer trees than
     lanes, the other lanes are copies of one of its trees and have no weight.
     """
 
@@ -45,7 +45,7 @@ class Beads(NamedTuple):
     link: np.ndarray
     """Links of these beads, of all trees or of some, in order, shape (beads,)."""
     row: np.ndarray
-    """Row of each link of the forest, −1 for one whose bead is not here, shape (links,)."""
+    """Row of each link of the forest, −1 if its bead is not among these rows, shape (links,)."""
     lane: np.ndarray
     """Lane of each link of the forest, shape (links,)."""
     copied: np.ndarray

@@ -1,15 +1,16 @@
-"""Partitioned Runge–Kutta rules in canonical momenta, at fixed steps: the symplectic rules.
+"""Partitioned Runge–Kutta schemes in canonical momenta, at fixed steps: the symplectic schemes.
 
 The steps are those of (q, p) of ``dynamics/hamiltonian.py``, with stages
 
     Q_i = q + h Σ_j a_ij k_j,   P_i = p + h Σ_j â_ij l_j,   k_j = ∂H/∂p,   l_j = −∂H/∂q + forces, at (Q_j, P_j),
 
-and q⁺ = q + h Σ b_j k_j, p⁺ = p + h Σ b_j l_j. Since the mass matrix depends on q, all of them are implicit. The stages
-are iterated until only rounding changes them (``stage_iteration``), and the rounding errors of q⁺ and p⁺ are carried
-over to the next step. Rounding errors then grow like a random walk (Hairer, Lubich and Wanner, Geometric Numerical
+and q⁺ = q + h Σ b_j k_j, p⁺ = p + h Σ b_j l_j. Since the mass matrix depends on q, all stages are implicit. They are
+iterated until only rounding changes them (``stage_iteration``), and the rounding errors of q⁺ and p⁺ are carried over
+to the next step. Rounding errors then grow like a random walk (Hairer, Lubich and Wanner, Geometric Numerical
 Integration, VIII.5 and VIII.6; Hairer, McLachlan and Razakarivony, BIT 48, 231, 2008).
 
-The norm of Euler parameters has no meaning in (q, p). It is kept near one by powers of two, without rounding.
+The norm of Euler parameters has no meaning in (q, p). It is kept near one by multiplication with powers of two, without
+rounding.
 """
 
 from typing import NamedTuple
@@ -42,14 +43,14 @@ from articulon.model.state import DAMPING, EVALUATIONS, EXTERNAL, STEPS, STOCHAS
 from articulon.passes import Program, compile_passes, pass_of, run
 
 exact = numba.njit(
-    fastmath=False,  # explicit, because else the caller's setting applies
+    fastmath=False,  # explicit, because otherwise the caller's setting applies
     error_model="numpy",
     _nrt=False,
     no_cpython_wrapper=True,
     no_cfunc_wrapper=True,
     forceinline=True,
 )
-"""For leaf functions that rely on the order of their operations."""
+"""Compiler of leaf functions that rely on the order of their operations."""
 
 
 class Scratch(NamedTuple):
@@ -78,16 +79,16 @@ class Scratch(NamedTuple):
     power: np.ndarray
     """Power of each channel, unscaled, shape (stages, 8)."""
     momentum: np.ndarray
-    """Momentum of all that a link carries, shape (links, 6)."""
+    """Momentum of a link with all links that it carries, shape (links, 6)."""
     carried: np.ndarray
-    """Wrench on all that a link carries, shape (links, 6)."""
+    """Wrench on a link with all links that it carries, shape (links, 6)."""
     zero: np.ndarray
     """Zeros, shape (links, 6)."""
     turning: np.ndarray
-    """1 where a coordinate belongs to a rotation, else 0, shape (nq,)."""
+    """1 if a coordinate belongs to a rotation, else 0, shape (nq,)."""
     length: np.ndarray
-    """The largest length on a body: the distance of a joint from its parent's origin, or of a centre of mass or a
-    radius of gyration from the body's own, shape (1,)."""
+    """The largest length on a body: the distance of a joint from its parent's origin, the distance of a centre of mass
+    from the body's origin, or a radius of gyration, shape (1,)."""
     quaternion: np.ndarray
     """First of each set of four Euler parameters, shape (quaternions,)."""
     fresh_p: np.ndarray
@@ -117,7 +118,7 @@ def scratch(
     ws: Workspace | None = None,
     channels: ChannelForces | None = None,
 ) -> Scratch:
-    """Arrays for a model. For flights its forces are not needed."""
+    """Arrays for a model. Flights do not need the model's forces."""
     power = np.zeros(8) if channels is None else channels.power
     links = forest.mass.size
     turning = np.zeros(nq, dtype=np.int64)
@@ -172,7 +173,7 @@ def added(x, lost, d):
 
 @routine
 def speeds(forest, q, p, ws, arrays):
-    """Place and move the links at (q, p); leave unit Euler parameters and speeds in ``arrays``."""
+    """Compute poses and velocities of the links at (q, p); leave unit Euler parameters and speeds in ``arrays``."""
     links = forest.mass.size
     unit_coordinates(forest, q, arrays.unit)
     speed_momenta(forest, q, p, arrays.mu)
@@ -183,13 +184,13 @@ def speeds(forest, q, p, ws, arrays):
 
 @pass_of
 def find_speeds(forest, q, p, ws, arrays):
-    """Place and move the links at (q, p)."""
+    """Compute poses and velocities of the links at (q, p)."""
     speeds(forest, q, p, ws, arrays)
 
 
 @pass_of
 def rate(forest, q, p, channels, gravity, factor, ws, arrays, qdot, pdot):
-    """(q', p') under the summed forces, for links that have been placed and moved."""
+    """(q', p') under the summed forces, for links whose poses and velocities are known."""
     wrench, tau, fall = channels.total_wrench, channels.total_joint, scaled(gravity, factor)
     momentum_rates(forest, q, p, arrays.u, tau, wrench, fall, ws, arrays.momentum, arrays.carried, pdot)
     coordinate_rates(forest, q, arrays.u, qdot)
@@ -289,8 +290,9 @@ def take_step(pair, h, history, arrays):
 
 @kernel
 def advance(law, inputs, parameters, varies, passes, pair, h, stop, state, arrays, sweeps, steps):
-    """Advance the state by a number of steps of length h. Returns REACHED, STOPPED, DIVERGED where a number is no
-    longer finite, or NOT_CONVERGED where the stages are not found; the state is then that of the last whole step.
+    """Advance the state by a number of steps of length h. Returns REACHED, STOPPED, DIVERGED if a number is no longer
+    finite, or NOT_CONVERGED if the iteration of the stages does not converge; the state is then that of the last whole
+    step.
 
     The policy's factors are computed once per step, from the forces at its start.
     """

@@ -1,4 +1,4 @@
-"""The driver of an integrator: compiled, with its scratch, advancing a state in place."""
+"""Choice of the driver that takes the steps of an integrator."""
 
 from articulon.integrate.base import Driver
 from articulon.integrate.bead_driver import BeadDriver, moves_beads

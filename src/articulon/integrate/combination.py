@@ -1,8 +1,8 @@
 """The choices of a run, and the features that the compatibility table checks.
 
-An integrator has a name in the table, ``integrator_of``, and a run has features, ``FEATURES``. The same rule has
-several names where different steppers take its steps: ``velocity-verlet`` has its own steppers for particles, grains
-and touching bodies, and moves all else in canonical momenta.
+An integrator has a name in the table, ``integrator_of``, and a run has features, ``FEATURES``. One integrator has
+several names if different steppers take its steps: ``velocity-verlet`` has its own steppers for particles, grains and
+touching bodies, and moves all other models in canonical momenta.
 """
 
 from collections.abc import Callable
@@ -70,8 +70,8 @@ def combination_of(problem: Problem, adaptive: bool = False, device: str | None 
 
 
 def resists(model: Model) -> frozenset[type[Force]]:
-    """Kinds of forces of a model, other than Stokes drag, that resist speeds. No tables are built for kinds that never
-    do."""
+    """Kinds of forces of a model, other than Stokes drag, that resist speeds. No tables are built for kinds of forces
+    that never resist speeds."""
     found = set()
     kinds = {type(force) for force in model.forces if isinstance(force, Force)}
     for kind in kinds:

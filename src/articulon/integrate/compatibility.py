@@ -1,10 +1,10 @@
 """Compatibility of integrators with features: one table for all.
 
 A combination is allowed unless the cells of integrators (``integrator_cells.py``) or the conflicts of features
-(``feature_conflicts.py``) exclude it. A cell holds the reason why an integrator excludes a feature, a conflict the
-reason why features exclude each other with any integrator; ``refusals.py`` has the reasons of the cells. ``check``
-raises the reason; ``validation/compatibility.py`` writes the tables of ``docs/multibody.md`` from them, and
-``tests/cases/test_compatibility.py`` runs what is allowed and checks that the rest is refused.
+(``feature_conflicts.py``) exclude it. A cell holds the reason why an integrator excludes a feature, and a conflict
+holds the reason why features exclude each other with any integrator; ``refusals.py`` has the reasons of the cells.
+``check`` raises the reason; ``validation/compatibility.py`` writes the tables of ``docs/multibody.md`` from them, and
+``tests/cases/test_compatibility.py`` runs the allowed combinations and checks that all others are refused.
 
 Refusals that depend on a single body, loop, force or value are raised where these are checked, not here.
 """

@@ -1,12 +1,12 @@
 """Motion without inertia: the speeds at which drag balances all other forces, ζ(q) u = Γ(q, t).
 
-ζ = Jᵀ B J with the drag B of the bodies is solved as the mass matrix is, by the articulated recursion, every body's
-inertia being replaced by its drag. The forces are those of the run's own right-hand side at rest, Γ = M u'.
+ζ = Jᵀ B J with the drag B of the bodies. The system is solved by the articulated recursion, as for the mass matrix,
+with every body's inertia replaced by its drag. The forces are those of the run's own right-hand side at rest, Γ = M u'.
 
-``SlowMotion`` adds inertia to first order. Where relaxation times are short compared with all other times, part
-of the forces accelerates the bodies, and the drag of the rest gives u = u₀ − ζ⁻¹ (M u₀' + C(q, u₀)), with the drift
-velocities u₀, their rate u₀' along the motion and the velocity products C. All other motions approach such a slow
-motion within a relaxation time.
+``SlowMotion`` adds inertia to first order. If relaxation times are short compared with all other times, part of the
+forces accelerates the bodies, and drag balances the rest: u = u₀ − ζ⁻¹ (M u₀' + C(q, u₀)), with the drift velocities
+u₀, their rate u₀' along the motion and the velocity products C. All other motions approach such a slow motion within a
+relaxation time.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,8 @@ from articulon.model.joints import BY_KIND, Joint
 from articulon.model.state import STOCHASTIC
 
 MATCH = 1e-6
-"""Difference of the damping from Stokes drag, over the largest speed, beyond which there is other damping."""
+"""Difference of the damping from Stokes drag, relative to the largest speed, above which the model has other
+damping."""
 
 
 class DriftVelocity:
@@ -45,7 +46,7 @@ class DriftVelocity:
         self.evaluations = 0
         """Number of evaluations of forces so far."""
         self.window = 0
-        """Number of the noise window, where there is noise."""
+        """Number of the noise window, if there is noise."""
         self.latest = np.zeros(model.nu)
         """The latest drift velocities, shape (nu,)."""
         self.inertia = _with_idle(forest, drag.inertia, idle)
@@ -67,7 +68,8 @@ class DriftVelocity:
             self._speeds += range(u, u + plain)
             if joint.quaternion is not None:
                 self._turns.append([q + joint.quaternion + k for k in range(4)])
-                # The index behind the speeds holds the zero of a spin that the joint does not have.
+                # The index after the speeds refers to a zero, the angular velocity about an axis that the joint does
+                # not have.
                 self._spins.append([u + plain + k if plain + k < joint.nu else absent for k in range(3)])
 
     def why_not(self) -> str | None:
@@ -133,7 +135,7 @@ class DriftVelocity:
     def _times(self, forest: Forest, q: np.ndarray, u: np.ndarray) -> np.ndarray:
         """The mass matrix of a forest times speeds: M u or ζ u."""
         tau, none, ws = np.empty(self.model.nu), np.zeros_like(self._wrench), self.evaluator.ws
-        # A read-only array has another type to the compiler.
+        # For the compiler, a read-only array has another type.
         at, speeds = np.array(q), np.array(u)
         newton_euler.inverse_dynamics(forest, at, self._still, speeds, none, self._fall, ws, self._scratch, tau)
         return tau

@@ -67,11 +67,11 @@ def power(particles, moving):
 def advance_overdamped(
     passes, ordering, handing, refresh, functions, bath, law, parameters, system, moving, before, h, state, sums, chunk
 ):
-    """Advance the state by ``chunk[0]`` steps of length h, and write the status to ``chunk[1]``: REACHED, DIVERGED
-    where a number is no longer finite, or CAPACITY_EXCEEDED, with the state unchanged.
+    """Advance the state by ``chunk[0]`` steps of length h, and write the status to ``chunk[1]``: REACHED, DIVERGED if a
+    number is no longer finite, or CAPACITY_EXCEEDED, with the state unchanged.
 
     The work of the forces is computed by the trapezoidal rule from position to position. As there is no kinetic energy,
-    the bath supplies all of it.
+    the bath supplies all of this work.
     """
     particles, counters, work = system.particles, state.counters, state.work
     _, drifts, clears = passes

@@ -1,4 +1,4 @@
-"""A calendar of the next event of each sphere: constant time for each change, however many spheres there are.
+"""A calendar of the next event of each sphere: a change takes a constant time for any number of spheres.
 
 After R. Brown, Calendar queues, Communications of the ACM 31, 1220 (1988), as G. Paul uses it for hard spheres (Journal
 of Computational Physics 221, 615, 2007). Time is cut into days, and an event is in the list of its day. There is a
@@ -16,8 +16,7 @@ from articulon.kernels import jit, kernel
 FARTHEST = 2.0**62
 """Largest number of days that can be counted."""
 NEAR = 8
-"""The length of a day is estimated from the earliest events, those of one in this many of the spheres that have an
-event."""
+"""The length of a day is estimated from the earliest events, a fraction 1/NEAR of all."""
 
 
 @jit

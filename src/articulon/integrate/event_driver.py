@@ -17,14 +17,15 @@ from articulon.model.state import CONTACT, EXTERNAL, STEPS
 
 FACES = {"periodic": PERIODIC, "open": OPEN, "reflecting": WALL}
 OVERLAP = 1e-9
-"""Overlap, over the sum of two radii, above which a start is refused: numbers of nine digits leave less."""
+"""Overlap, relative to the sum of two radii, above which a start is refused; coordinates with nine digits cause smaller
+ones."""
 
 
 class EventDrivenDriver(Driver):
     """Event-driven molecular dynamics.
 
-    Events are found anew at every frame, from positions and velocities alone, and nothing is saved between frames. So a
-    resumed run gives the same bits as an uninterrupted one, and the state is that of any other integrator.
+    All events are computed again at every frame, from positions and velocities alone, and nothing is saved between
+    frames. So a resumed run gives the same bits as an uninterrupted one, and the state is that of any other integrator.
     """
 
     at_once = True
@@ -77,7 +78,7 @@ class EventDrivenDriver(Driver):
         return REACHED
 
     def _endless(self) -> str:
-        """Reason why a run cannot go on."""
+        """Reason why a run cannot continue."""
         name = self.evaluator.model.names[self.gas.collapsed]
         instead = "choose a larger restitution, or one of the explicit rules, with resting_speed"
         if not self.gas.gravity.any():
@@ -89,7 +90,7 @@ class EventDrivenDriver(Driver):
 
 
 def gas_of(model: Model) -> SphereGas:
-    """The hard-sphere gas of a model that has nothing else.
+    """The hard-sphere gas of a model that contains nothing else.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Prefetching of the memory that coming events will read, some days before them.
+"""Prefetching of the memory that coming events will read, some days of the calendar before them.
 
-In a gas of many spheres consecutive events lie far apart in memory. Each would wait for all that it reads: the sphere,
-then its partner and the cells around it, then the spheres in them.
+In a gas of many spheres consecutive events lie far apart in memory. Without prefetching, each event would wait for the
+data that it reads: the sphere, then its partner and the cells around it, then the spheres in them.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ def foretell(spheres, day):
     days, links = spheres.days, spheres.links
     last = days.size - 1
     i = days[(day + SPHERE_AHEAD) & last]
-    if i != NOBODY:  # its record holds the next one on that day
+    if i != NOBODY:  # its record holds the next sphere on that day
         _ask_for_sphere(spheres, np.int64(i))
     i = days[(day + CELLS_AHEAD) & last]
     while i != NOBODY:

@@ -1,4 +1,4 @@
-"""Driver of explicit Runge–Kutta rules."""
+"""Driver of explicit Runge–Kutta schemes."""
 
 import copy
 import math
@@ -23,7 +23,7 @@ from articulon.thermostats.base import variables_of
 
 
 class ExplicitDriver(Driver):
-    """Driver of an explicit Runge–Kutta rule, with error-controlled or fixed steps."""
+    """Driver of an explicit Runge–Kutta scheme, with error-controlled or fixed steps."""
 
     books_unscaled_work = True
 
@@ -118,7 +118,7 @@ class ExplicitDriver(Driver):
     def _advance(self, state: State, until: float, steps: int) -> int:
         if state.step[0] == 0.0 and self.control.step[0] == 0.0 and self.first == 0.0:
             state.step[0] = self._start(state, until)
-            # At time zero the bound relative to the time is zero.
+            # The bound is relative to the time, and would be zero at time zero.
             self.control.step[3] = 1e-12 * state.step[0]
         return int(self.kernel(*self.arguments(state, until, steps)))
 

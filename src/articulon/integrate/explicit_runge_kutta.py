@@ -1,4 +1,4 @@
-"""Steppers of explicit Runge–Kutta rules: steps controlled by an error estimate, or fixed."""
+"""Steppers of explicit Runge–Kutta schemes: steps controlled by an error estimate, or fixed."""
 
 from typing import NamedTuple
 
@@ -38,12 +38,13 @@ class Scratch(NamedTuple):
 
 
 def scratch(ny: int, tableau: Tableau) -> Scratch:
-    """Arrays for a rule."""
+    """Arrays for a scheme."""
     return Scratch(np.zeros(ny), np.zeros(ny), np.zeros((tableau.b.size, ny)))
 
 
 MOST_STEPS = 1e15
-"""Most steps of the present length up to the end time; a step that would need more is too short to go on."""
+"""Largest number of steps of the present length up to the end time; if more are needed, the step is too short to
+continue."""
 
 
 @jit
@@ -60,7 +61,7 @@ def combine(y, stages, weights, count, h, out):
 
 @jit
 def error_ratio(blocks, control, tableau, y, trial, stages, h):
-    """The largest ratio of estimated error to tolerance; NaN where any number is not finite."""
+    """The largest ratio of estimated error to tolerance; NaN if any number is not finite."""
     worst = 0.0
     count = tableau.b.size
     for block in range(blocks.start.size):
@@ -102,8 +103,8 @@ def advance(
     accepted step.
 
     A step ends on ``until`` and on every boundary of a noise window, exactly. The policy's factors are computed once
-    per accepted step, from the forces at its start; those of a policy that tracks lag are computed after each of its
-    samples. After a step the state is projected onto loop constraints and given motions.
+    per accepted step, from the forces at its start; the factors of a policy that tracks lag are computed after each of
+    its samples. After a step the state is projected onto loop constraints and given motions.
     """
     nq, nu = state.q.size, state.u.size
     y, trial, stages, counters = scratch.y, scratch.trial, scratch.stages, state.counters
@@ -196,7 +197,7 @@ def advance(
         if time >= control.step[4]:
             break
         if counters[STEPS] % 1024 == 0 and until - time > MOST_STEPS * state.step[0]:
-            status = DIVERGED  # so many steps can never be taken, though none of them would fail
+            status = DIVERGED  # a run cannot take so many steps, although none of them would fail
             break
     state.time[0] = time
     copy_into(state.q, y[:nq])

@@ -1,4 +1,4 @@
-"""Drivers of rules whose steps are all equal and fill the time between frames."""
+"""Drivers of integrators whose steps are all equal; a whole number of steps fills the time between frames."""
 
 from typing import Any
 
@@ -96,7 +96,7 @@ class ArrayDriver(FixedStepDriver):
 
 
 class PredictorCorrectorDriver(FixedStepDriver):
-    """Driver of a linear multistep rule."""
+    """Driver of a linear multistep method."""
 
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
@@ -134,7 +134,7 @@ class PredictorCorrectorDriver(FixedStepDriver):
 
 
 class CanonicalDriver(FixedStepDriver):
-    """Driver of a partitioned Runge–Kutta rule in canonical momenta."""
+    """Driver of a partitioned Runge–Kutta scheme in canonical momenta."""
 
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)

@@ -1,7 +1,7 @@
 """Free flights of a model: trees by iteration, beads on rods by their tensions, free bodies in closed form.
 
-Consecutive links of one sort form a run, which flies by itself, because trees do not interact between kicks. So the
-iteration of trees spends no time on bodies that need none.
+Consecutive links of one sort form a run, which flies separately, because trees do not interact between kicks. So the
+iteration of trees spends no time on bodies that need no iteration.
 """
 
 from typing import Any
@@ -24,7 +24,7 @@ from articulon.passes import Bound, Pass, pass_of
 TREES, FREE_BODIES, BEADS = range(3)
 """How the links of a run fly."""
 UNIFORM = {"turning", "quaternion"}
-"""Integer arrays of an iteration."""
+"""Arrays of an iteration that hold integers."""
 
 
 @pass_of
@@ -42,7 +42,8 @@ def give_coordinates(some, of, whole):
 
 
 def flights(e: ModelTables, arrays: Any, flying: Pass, in_lanes: bool = False) -> list[Bound]:
-    """The passes of a free flight over ``arrays.span``; links are placed and moved both before and after it.
+    """The passes of a free flight over ``arrays.span``; the poses and velocities of the links are known before and
+    after it.
 
     Parameters
     ----------
@@ -141,7 +142,8 @@ def _part_of_workspace(ws: Workspace, start: int, end: int) -> Workspace:
 
 
 def _gathered(part: Forest) -> tuple[np.ndarray, np.ndarray, Forest]:
-    """Indices of the trees' coordinates and speeds among all, and the trees with these renumbered from zero."""
+    """Indices of the trees' coordinates and speeds in the whole forest, and these trees with indices that start from
+    zero."""
     joints = [BY_KIND[kind] for kind in part.kind.tolist()]
     counts = np.array([[joint.nq, joint.nu] for joint in joints], dtype=np.int64).reshape(-1, 2)
     starts = np.cumsum(counts, axis=0) - counts

@@ -47,7 +47,7 @@ class ForcesOfSpeeds(NamedTuple):
         ]
 
     def at(self, speeds: np.ndarray) -> list[Bound]:
-        """Add speed-dependent forces at speeds (nu,), at which the links have been moved, to the saved forces."""
+        """Add speed-dependent forces at speeds (nu,), at which the links' velocities are known, to the saved forces."""
         channels, at = self.where.channels, self.where._replace(u=speeds)
         return [
             restore_channels.bind(self.wrench_channels, self.wrench, channels.wrench),

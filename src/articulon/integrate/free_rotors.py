@@ -6,10 +6,10 @@ commutes with the rest, and the terms that the other two axes add,
 
     H = |m|²/(2 I₂) + ½ a m₁² + ½ b m₃²,   a = 1/I₁ − 1/I₂,   b = 1/I₃ − 1/I₂.
 
-Each term turns the body about a known axis by a known angle. A flight applies the first term, and the third between two
-halves of the second: symplectic, time-reversible, of second order in the time, and exact for tops with two equal
-moments. The angular momentum in space is conserved exactly. (Touma and Wisdom, Astron. J. 107, 1189, 1994; Dullweber,
-Leimkuhler and McLachlan, J. Chem. Phys. 107, 5840, 1997.)
+Each term turns the body about a known axis by a known angle. A flight applies the first term, and the third term
+between two halves of the second. It is symplectic, time-reversible, of second order in the time, and exact for tops
+with two equal moments. The angular momentum in space is conserved exactly. (Touma and Wisdom, Astron. J. 107, 1189,
+1994; Dullweber, Leimkuhler and McLachlan, J. Chem. Phys. 107, 5840, 1997.)
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ from articulon.passes import pass_of
 COM, FRAME, INERTIA, OUTER, INNER, COLUMNS = 0, 3, 7, 10, 11, 12
 """Columns of a row: centre of mass (3), principal axes to the body's (4), principal moments (3), a and b."""
 SHARED = 512
-"""Number of bodies from which on threads share them."""
+"""Smallest number of bodies that are distributed over threads."""
 SIZE = 64
 """Number of bodies that a thread takes at a time."""
 
@@ -118,7 +118,7 @@ def fly_body(rows, i, k, j, q, u, time):
 
 @jit
 def fly_bodies(forest, rows, q, u, time, ws, start, end):
-    """Free flight of the free bodies from ``start`` to ``end``, which are left placed and moved."""
+    """Free flight of the free bodies from ``start`` to ``end``, whose poses and velocities are known afterwards."""
     for i in range(start, end):
         k, j = forest.q_start[i], forest.u_start[i]
         if forest.kind[i] == FREE:
@@ -137,12 +137,12 @@ def fly_free(forest, rows, q, u, span, ws):
 
 @kernel(parallel=True)
 def fly_in_parallel(forest, rows, q, u, time, ws):
-    """Free flight of the bodies, shared out among threads."""
+    """Free flight of the bodies, distributed over threads."""
     for part in prange(-(-forest.mass.size // SIZE)):
         fly_bodies(forest, rows, q, u, time, ws, part * SIZE, min((part + 1) * SIZE, forest.mass.size))
 
 
 @pass_of
 def fly_free_in_parallel(forest, rows, q, u, span, ws):
-    """Free flight of many bodies that are jointed to nothing, shared out among threads."""
+    """Free flight of many bodies that are jointed to nothing, distributed over threads."""
     fly_in_parallel(forest, rows, q, u, span[0], ws)

@@ -1,15 +1,16 @@
 """The friction-implicit scheme on articulated bodies: half kick, half drift, friction and noise, half drift, half kick.
 
 In the O(n) recursion the drag matrix B of a body acts like an inertia: (M + h/2 D) Δu = h (−D u + D·flow + noise) is
-solved by the articulated-body algorithm with every body's inertia I replaced by I + h/2 B, and u⁺ = u + Δu is the
+solved by the articulated-body algorithm with every body's inertia I replaced by I + h/2 B. Then u⁺ = u + Δu is the
 midpoint step (M + h/2 D) u⁺ = (M − h/2 D) u + h (D·flow + noise). It keeps the Gaussian velocity distribution exactly,
 and between two drifts it gives free diffusion and constant drift exactly at any step: the rule of Grønbech-Jensen and
-Farago (Mol. Phys. 111, 983, 2013) carried over to trees. Forces bound the step as in velocity Verlet, and so does the
-angle that a body turns in half a step.
+Farago (Mol. Phys. 111, 983, 2013) carried over to trees. Forces limit the step as in velocity Verlet. The angle by
+which a body turns in half a step limits it too.
 
-The midpoint step includes the damping and friction of joints (``friction_implicit_joints.py``), a diagonal in joint
-space; the damping of springs between points (``friction_implicit_springs.py``), rows that are solved like those of
-loops; and the damping of the modes of flexible bodies (``friction_implicit_modes.py``), which is added to their masses.
+The midpoint step includes three further resistances. Damping and friction of joints (``friction_implicit_joints.py``)
+are a diagonal in joint space. The damping of springs between points (``friction_implicit_springs.py``) gives rows that
+are solved like those of loops. The damping of the modes of flexible bodies (``friction_implicit_modes.py``) is added to
+the masses of the modes.
 
 Velocity products are part of the kicks, so that the scheme is not symplectic. With ``flight`` the drift follows the
 free motion of the bodies (``geodesic.py``): without drag and thermostat this is symplectic velocity Verlet for
@@ -35,7 +36,7 @@ from articulon.passes import run
 
 @jit
 def book_powers(half, factor, powers, work):
-    """Book the works of a kick."""
+    """Add the works of a kick to those of the channels."""
     for c in range(8):
         work[c] += half * factor[c] * powers[c]
 
@@ -62,12 +63,12 @@ def push(passes, half, arrays):
 
 @jit
 def kick(passes, half, predict, arrays):
-    """Apply u += half · M⁻¹ (Γ − C(ū)), and book the works of Γ at the mean speed ū: ΔT = ū·MΔu exactly.
+    """Apply u += half · M⁻¹ (Γ − C(ū)), and record the works of Γ at the mean speed ū: ΔT = ū·MΔu exactly.
 
-    With the velocity products C at the mean speed the kick is time-reversible. With those at the initial speed, thermal
-    spins would pump energy into light bodies. The mean speed is predicted with the accelerations of the latest kick, or
-    with those at the initial speed if ``predict`` is set because the links have moved since. Where flights take the
-    velocity products, the kick is u += half · M⁻¹ Γ.
+    With the velocity products C at the mean speed the kick is time-reversible. With velocity products at the initial
+    speed, thermal rotations would add energy to light bodies. The mean speed is predicted with the accelerations of the
+    latest kick, or with the accelerations at the initial speed if ``predict`` is set because the links have moved
+    since. If flights treat the velocity products, the kick is u += half · M⁻¹ Γ.
     """
     predict_middle(passes, half, predict, arrays)
     push(passes, half, arrays)
@@ -77,7 +78,7 @@ def kick(passes, half, predict, arrays):
 
 @jit
 def rub(passes, h, arrays):
-    """Apply the midpoint step of drag and noise, and book its works at the mean speed."""
+    """Apply the midpoint step of drag and noise, and record its works at the mean speed."""
     u, work, factor = arrays.u, arrays.work, arrays.factor
     run(passes.friction)
     for k in range(u.size):
@@ -90,7 +91,7 @@ def rub(passes, h, arrays):
 
 @jit
 def thermostat(bath_step, passes, bath, time, h, count, arrays):
-    """Apply a thermostat that scales all speeds over a time h, at links that have been placed."""
+    """Apply a thermostat that scales all speeds over a time h, at links whose poses are known."""
     run(passes.kinetic)
     s = bath_step(bath, arrays.kinetic[0], time, h, count, arrays.factor, arrays.bath, arrays.work)
     for k in range(arrays.u.size):
@@ -99,8 +100,8 @@ def thermostat(bath_step, passes, bath, time, h, count, arrays):
 
 @kernel
 def advance(law, bath_step, inputs, parameters, passes, bath, h, stop, state, arrays, steps):
-    """Advance the state by a number of steps of length h. Returns REACHED, STOPPED, NOT_CONVERGED where a flight is too
-    long, NOT_CLOSED where a drift does not reach its constraints, or DIVERGED where a number is no longer finite; the
+    """Advance the state by a number of steps of length h. Returns REACHED, STOPPED, NOT_CONVERGED if a flight is too
+    long, NOT_CLOSED if a drift step does not reach its constraints, or DIVERGED if a number is no longer finite; the
     state is then that of the last whole step."""
     q, u, work, counters, half = arrays.q, arrays.u, arrays.work, state.counters, 0.5 * h
     scales = passes.kinetic.shape[0] > 0

@@ -7,12 +7,11 @@ drive bounds the step as in velocity Verlet. With f all other forces, u' is the 
 
     ½ u'·A u' − f·u' + 2/h Φ(ū),   ∂Φ/∂ū = S ū − τ,   A = M + h/2 D,
 
-where D is the drag, and S the diagonal of the damping and friction of joints (``friction_implicit_joints.py``). It is
-found by Newton's method: each iteration takes τ as linear, τ(ū₀) − s (ū − ū₀) with s = −τ' ≥ 0, a diagonal in joint
-space like damping. An iteration that goes too far is shortened by a line search to the minimum of the function. The
-search needs no further recursion over the links: A u' − f is linear in u', and at both ends of the iteration it is
-known, as the linearised resistance with which u' was
-computed there.
+where D is the drag, and S the diagonal of the damping and friction of joints (``friction_implicit_joints.py``). The
+minimum is found by Newton's method: each iteration replaces τ by the linear function τ(ū₀) − s (ū − ū₀) with s = −τ' ≥
+0, a diagonal in joint space like damping. An iteration that goes too far is shortened by a line search to the minimum
+of the function. The search needs no further recursion over the links, because A u' − f is linear in u' and known at
+both ends of the iteration: it is the linearised resistance with which u' was computed there.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class Driving(NamedTuple):
     factor: np.ndarray
     """Factors of the channels, shape (8,)."""
     driven: np.ndarray
-    """1 where a speed has a drive, else 0, shape (nu,)."""
+    """1 if a speed has a drive, else 0, shape (nu,)."""
     before: np.ndarray
     """u' at the start of the latest Newton iteration, shape (nu,)."""
     found: np.ndarray
@@ -146,7 +145,7 @@ def go_along(driving, part, udot):
 
 @jit
 def rises(driving, coefficient, half, u, udot):
-    """Whether the function to be minimised increases along the iteration at u'."""
+    """Whether the minimised function increases at u' in the direction of the iteration."""
     find_resistance(driving, coefficient, half, u, udot)
     total, size = 0.0, 0.0
     for k in range(u.size):

@@ -1,10 +1,10 @@
 """Driver of friction-implicit steps with impacts as events.
 
 A step in which bodies meet is repeated from its start with shorter lengths until it ends where the gap is zero to
-rounding. Impulses change the speeds there, and the rest of the step follows, so that the steps of a run stay on their
-times. Contacts without restitution, or slower than the resting speed, rest: they are constraints within the parts of a
-step (``held_contacts.py``), until a step in which one would have to pull. A step in which the distance of hard cores
-changes by more than a fifth is halved, and so are the next steps for as long as needed.
+rounding. Impulses change the speeds there, and the rest of the step follows, so that the steps of a run still end at
+their regular times. Contacts without restitution, or slower than the resting speed, rest: they are constraints within
+the parts of a step (``held_contacts.py``), until a step in which a contact would have to pull. A step in which the
+distance of hard cores changes by more than a fifth is halved, and so are the next steps for as long as needed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MOST_TRIES = 100
 DEEPEST = 40
 """Most times that a step may be halved."""
 MOST_EVENTS = 2000
-"""Most impacts and changes of resting contacts in one step; more count as impacts without end."""
+"""Most impacts and changes of resting contacts in one step; more are treated as endless impacts."""
 MOST_DOUBTS = 8
 """Most times that a step is halved to tell whether a contact presses."""
 IN_A_ROW = 8
@@ -118,7 +118,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
             if not settled:
                 return DIVERGED
         while steps > 0:
-            # Where steps are halved, this call takes none and only checks the condition that ends the run.
+            # If steps are halved, this call takes none and only checks the condition that ends the run.
             some = steps if memory[MEMORY.level] == 0.0 else 0
             done = int(self.advance_kernel(*self._arguments(state, 0.0, self.step, some, True)))
             self._count(state, done)
@@ -144,7 +144,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
         state.time[0] = self.step * int(state.counters[STEPS])
 
     def _whole(self, state: State) -> bool:
-        """Take one step of the rule in parts; False if it fails."""
+        """Take one step of the integrator in parts; False if it fails."""
         memory, begin = state.rule.history, float(state.time[0])
         level, at, total, well = int(memory[MEMORY.level]), 0, 1 << DEEPEST, 0
         self.events = 0
@@ -165,16 +165,16 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
                 at, level, well = at + size, min(level + deeper, DEEPEST), 0
             while level > 0 and well >= IN_A_ROW and at % (total >> (level - 1)) == 0:
                 level, well = level - 1, 0
-        # A step may have fewer parts than such a row; then it counts if all its parts were successful.
+        # A step may have fewer than IN_A_ROW parts; then longer parts are tried if all of them were successful.
         memory[MEMORY.level] = level - 1 if level > 0 and well == 1 << level else level
         return True
 
     def _cover(self, state: State, time: float, h: float, depth: int, doubts: int = 0) -> int | None:
-        """Take a part of a step, in shorter parts where needed; return how often its length was halved, or None if it
+        """Take a part of a step, in shorter parts if needed; return how often its length was halved, or None if it
         fails.
 
         A contact that pulls over a step may still press in a part of the step if its gap would close without it;
-        shorter steps tell which. ``doubts`` counts these halvings; after the last one the contact is held.
+        shorter steps tell whether it does. ``doubts`` counts these halvings; after the last one the contact is held.
         """
         if depth > DEEPEST or not time + h > time:
             self.failure = (
@@ -226,8 +226,8 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
         return deepest
 
     def _pulling(self) -> list[tuple[int, int]]:
-        """Contacts whose removal lets the others press. Where more contacts rest than needed the impulses are not
-        unique; then those are removed that pull and have no part in the best set of pushing impulses."""
+        """Contacts whose removal lets the others press. If more contacts rest than needed, the impulses are not unique.
+        Then the contacts that pull, and have no part in the best set of pushing impulses, are removed."""
         from scipy.optimize import nnls
 
         p = self.impacts.pressed
@@ -301,7 +301,8 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
         return length if self._settle(state, time + length, length, contact) else None
 
     def _meets_another(self, before: Spheres, after: Spheres, length: float, skipped: np.ndarray) -> bool:
-        """Whether a contact other than some closes on the way between two points and may have opened again."""
+        """Whether a contact, except the ``skipped`` ones, closes on the way between two points; it may have opened
+        again."""
         v, rate, table = (after.x - before.x) / length, np.zeros_like(after.u), self.impacts.table
         rate[table.stop_speed] = (after.q - before.q)[table.stop_coordinate] / length
         start, end = before._replace(v=v, u=rate), after._replace(v=v, u=rate)

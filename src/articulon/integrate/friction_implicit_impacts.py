@@ -1,9 +1,9 @@
-"""Friction-implicit steps between impacts: taken as long as no pair meets, no contact pulls and no step is too long.
+"""Friction-implicit steps between impacts: they are taken until a pair meets, a contact pulls or a step is too long.
 
-The path of a sphere in a step is taken as the straight line between its two ends, because the speeds at the ends of a
-step that is long against relaxation times do not describe the path between them. How far spheres on bodies that rotate
-depart from that line is bounded (``path_departures.py``). A step in which a pair meets or may meet, or the distance of
-hard cores changes too much, is undone, and the caller takes shorter ones.
+The path of a sphere in a step is approximated by the straight line between its two ends, because the speeds at the ends
+of a step that is long against relaxation times do not describe the path between them. The departure of spheres on
+rotating bodies from that line is bounded (``path_departures.py``). A step in which a pair meets or may meet, or the
+distance of hard cores changes too much, is undone, and the caller takes shorter steps.
 """
 
 from typing import NamedTuple
@@ -32,12 +32,12 @@ from articulon.model.state import EVALUATIONS, STEPS
 from articulon.passes import run
 
 CLEAR, FAR, MEETS, PULLS, ENDED, BROKEN = range(6)
-"""What ends a call: nothing; a step that is too long; a step in which a pair meets; a step in which a resting contact
-pulls; the condition that ends the run; a step that fails by itself."""
+"""Outcome of a call: all steps taken; or the reason why it ended: a step that is too long; a step in which a pair
+meets; a step in which a resting contact pulls; the condition that ends the run; a step that fails by itself."""
 FRACTION = 0.2
 """Largest change of the distance of two hard cores in a step, as a fraction of the distance."""
 TURN = 0.05
-"""Largest angle by which a body may turn in half a step where there are hard cores."""
+"""Largest angle by which a body may turn in half a step if there are hard cores."""
 PULL = 1e-9
 """Fraction of the largest impulse by which a contact may pull within rounding."""
 
@@ -72,8 +72,8 @@ class Ends(NamedTuple):
     """Twists of the links in a step, shape (links, 6)."""
     forest: Forest
     turn: np.ndarray
-    """Larger sum, in the two drifts of a step, of the angular speeds of the joints up to each link, then the angle that
-    it makes in a step, shape (links,)."""
+    """Largest squared angular speed of each link's joint in the two drifts of a step; then the sum of the angles by
+    which the joints up to each link turn in a step, shape (links,)."""
     still: np.ndarray
     """Zeros, since speeds are constant in a drift, shape (links,)."""
     spin: np.ndarray
@@ -81,17 +81,17 @@ class Ends(NamedTuple):
     arm0: np.ndarray
     """Origin of each link relative to its parent's at the start of a step, world axes [length], shape (links, 3)."""
     arm1: np.ndarray
-    """The same at its end."""
+    """Origin of each link relative to its parent's at the end of a step, world axes [length], shape (links, 3)."""
     depart: np.ndarray
     """Scratch, shape (links,)."""
     fastest: np.ndarray
-    """The largest angular speed of a link in the drifts of a step, where it bounds the step, shape (1,)."""
+    """The largest angular speed of a link in the drifts of a step, if this speed limits the step, shape (1,)."""
     bounds: np.ndarray
     """``FRACTION`` and ``TURN``, shape (2,)."""
     pull: np.ndarray
     """Fraction of the largest impulse by which a contact may pull, shape (1,)."""
     outcome: np.ndarray
-    """What has ended the latest call (see ``CLEAR``), and the step's own status, shape (2,)."""
+    """Outcome of the latest call (see ``CLEAR``), and the status of the step, shape (2,)."""
 
 
 def ends_of(spheres: int, nq: int, nu: int, twist: np.ndarray, forest: Forest) -> Ends:
@@ -127,8 +127,8 @@ def ends_of(spheres: int, nq: int, nu: int, twist: np.ndarray, forest: Forest) -
 
 @jit
 def watch_spins(table, ends):
-    """Raise ``turn`` to the squared angular speeds of the joints, and ``fastest`` to the largest angular speed of a
-    link, where there are hard cores."""
+    """Raise ``turn`` to the squared angular speeds of the joints. If there are hard cores, raise ``fastest`` to the
+    largest angular speed of a link."""
     for i in range(ends.turn.size):
         p, w = ends.forest.parent[i], load_from(ends.twist, i, 3)
         if p >= 0:
@@ -144,7 +144,7 @@ def watch_spins(table, ends):
 
 @jit
 def take_step(passes, time, h, table, ends, arrays):
-    """Take one step. Links must be placed and forces filled before, and are so afterwards."""
+    """Take one step. Poses of links and forces must be known before the call, and they are known after it."""
     half = 0.5 * h
     arrays.span[0], arrays.clock[0], arrays.clock[1], arrays.time[0] = half, time, h, time
     kick(passes, half, True, arrays)
@@ -262,8 +262,9 @@ def advance(passes, begin, h, steps, whole, impacts, ends, stop, state, arrays):
     """Take up to ``steps`` steps of length h from the time ``begin`` on, for as long as they are clear; return their
     number.
 
-    If ``whole`` is set, each is a step of the rule: the condition that ends the run is checked before it, and the time
-    is a multiple of its length. ``impacts`` holds the response of the model, its tables and the resting contacts.
+    If ``whole`` is set, each is a whole step of the integrator: the condition that ends the run is checked before it,
+    and the time is a multiple of its length. ``impacts`` holds the response of the model, its tables and the resting
+    contacts.
     """
     r, table, p = impacts
     q, u, work = arrays.q, arrays.u, arrays.work

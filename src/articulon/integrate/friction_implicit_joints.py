@@ -1,17 +1,17 @@
 """The passes of a friction-implicit step for damping and Coulomb friction of joints.
 
-They are one midpoint step together with drag: (M + h/2 (D + S)) Δu = h (−(D + S) u + D·flow + noise). S is a diagonal
-of joint space, S = c + μ tanh(|ū|/u_s)/|ū| at the middle speed ū = u + Δu/2; (M + diag) u' = … is one recursion
-(``dynamics/damped_articulated.py``). It takes h ū·S ū from the kinetic energy, which is booked: it dissipates at any
-step and for any S ≥ 0.
+Both are part of one midpoint step, together with drag: (M + h/2 (D + S)) Δu = h (−(D + S) u + D·flow + noise). S is a
+diagonal of joint space, S = c + μ tanh(|ū|/u_s)/|ū| at the middle speed ū = u + Δu/2; (M + diag) u' = … is solved by
+one recursion (``dynamics/damped_articulated.py``). The step takes h ū·S ū from the kinetic energy, and this work is
+recorded: energy is dissipated at any step length and for any S ≥ 0.
 
 For Coulomb's friction S depends on ū. With Φ(ū) = Σ μ u_s ln cosh(|ū|/u_s) and Φ' = S ū, ū is the unique minimum of the
-convex function ½ (ū − u)·M(ū − u) + h/2 Φ(ū), drag and noise aside. The step is solved repeatedly with the S of the
-latest ū: as Φ is concave in |ū|², each iteration decreases the function. If S is not converged, only accuracy suffers;
-the balance of energy and stability do not.
+convex function ½ (ū − u)·M(ū − u) + h/2 Φ(ū), here without drag and noise. The step is solved repeatedly with the S of
+the latest ū: as Φ is concave in |ū|², each iteration decreases the function. If S is not converged, the accuracy
+suffers, but not the energy balance or the stability.
 
-Drives that resist speeds are solved together with them (``friction_implicit_drives.py``). No noise belongs to any of
-these.
+Drives that resist speeds are solved together with joint damping and friction (``friction_implicit_drives.py``). None of
+these forces has noise.
 """
 
 import math
@@ -61,7 +61,7 @@ class Rubbing(NamedTuple):
     moving: np.ndarray
     """1 while the coefficients still change, else 0, shape (1,)."""
     damping: JointDampings
-    """h/2 S with that factor and the armatures, and the quantities that the recursion keeps."""
+    """h/2 S, scaled by the factor of the channel, the armatures, and the quantities that the recursion stores."""
     armature: np.ndarray
     """Armatures of the joints, shape (nu,)."""
     driving: Driving | None
@@ -142,7 +142,7 @@ def unsettled(driving, shortened, changes, half, u, udot, rubbing):
 def begin_turn(turn, rows, half, factor, u, udot, rubbing):
     """Set up an iteration; return whether it has converged. The first starts from u, regardless of ``udot``.
 
-    In lanes each state iterates by itself: the coefficients of a state that has converged stay as they are.
+    In lanes, each state iterates separately: the coefficients of a state that has converged stay as they are.
     """
     moving, shortened = rubbing.moving, False
     if turn == 0:
@@ -192,7 +192,8 @@ def solve_rubbed_tangent(forest, loops, rows, span, factor, u, wrench, ws, rubbi
 
 @jit
 def place_rows(forest, loops, ws, arrays):
-    """Set the rows of loops at links that have been placed, for a part of a step in which J is constant: J u' = 0."""
+    """Set the rows of loops at links whose poses are known, for a part of a step in which J is constant: J u' =
+    0."""
     row_wrenches(loops, ws, arrays.wrench)
     mark_live_rows(forest, loops, ws, arrays)
     for r in range(loops.kind.size):

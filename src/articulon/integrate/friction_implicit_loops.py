@@ -9,10 +9,10 @@ free, this is ZᵀAZ Δy = h ZᵀΓ, the step of the same model in independent s
 keeps the Gaussian distribution kT (ZᵀMZ)⁻¹ of y exactly, and Langevin's noise w from N(0, kT M⁻¹) is that of y after
 the projection w − M⁻¹Jᵀ(J M⁻¹ Jᵀ)⁻¹ J w.
 
-A drift is RATTLE's (Andersen, J. Comput. Phys. 52, 24, 1983) around any time-reversible map of (q, u): an impulse
-M⁻¹Jᵀλ at the start brings the end onto φ = 0, and one at the end brings the speeds there to J u = v. The result is
-time-reversible again, so of second order, and symplectic where the map is. Compare the splitting of Leimkuhler and
-Matthews (Proc. R. Soc. A 472, 20160138, 2016) for bonds.
+A drift step is that of RATTLE (Andersen, J. Comput. Phys. 52, 24, 1983) around any time-reversible map of (q, u): an
+impulse M⁻¹Jᵀλ at the start brings the end onto φ = 0, and an impulse at the end brings the speeds there to J u = v. The
+result is time-reversible again, so of second order, and symplectic if the map is. Compare the splitting of Leimkuhler
+and Matthews (Proc. R. Soc. A 472, 20160138, 2016) for bonds.
 """
 
 import math
@@ -56,11 +56,12 @@ MOST_IMPULSES = 300
 """Most iterations for the impulse of a drift. Each reduces the error by about the angle by which the constraints
 turn."""
 FIRST_IMPULSES, NEAR = 60, 1e-5
-"""Iterations after which the drift must be near its constraints, and the error, relative as ``CLOSED``, that counts as
-near. An iteration that still wanders may end on another branch of the constraints, which the mechanism has not
-reached."""
+"""Iterations after which the drift must be near its constraints, and the error, relative in the same sense as
+``CLOSED``, that counts as near. An iteration that is not near by then may end on another branch of the constraints,
+which the mechanism has not reached."""
 ROUNDED = 1e-11
-"""Error, relative as ``CLOSED``, below which an iteration that gains less than a factor of two has reached rounding."""
+"""Error, relative in the same sense as ``CLOSED``, below which an iteration that gains less than a factor of two has
+reached rounding."""
 
 
 class Departure(NamedTuple):
@@ -81,8 +82,9 @@ def departure(nq: int, nu: int, rows: int) -> Departure:
 
 @pass_of
 def begin_tangent(forest, loops, ws, arrays):
-    """Set rows with J u' = 0 at links that have been placed and moved, for a part of a step with constant coordinates
-    and hence constant J. The links' velocity-product accelerations, ``ws.bias``, are not part of J u'."""
+    """Set rows with J u' = 0 at links whose poses and velocities are known, for a part of a step with constant
+    coordinates and therefore constant J. The links' velocity-product accelerations, ``ws.bias``, are not part of J
+    u'."""
     row_wrenches(loops, ws, arrays.wrench)
     accelerate_at_constant_speeds(forest, ws)
     for r in range(loops.kind.size):
@@ -113,7 +115,7 @@ def solving_tangent(
 
 @pass_of
 def book_drives(loops, u, multiplier, span, work):
-    """Book the work of the forces that drive joints over a time ``span`` (1,), at the mean speeds."""
+    """Record the work of the forces that drive joints over a time ``span`` (1,), at the mean speeds."""
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
             work[EXTERNAL] += span[0] * multiplier[r] * u[loops.speed[r]]
@@ -121,7 +123,7 @@ def book_drives(loops, u, multiplier, span, work):
 
 @jit
 def book_impulse(loops, impulse, u, change, work):
-    """Book the work of the impulses that drive joints and have changed the speeds u by ``change``."""
+    """Record the work of the impulses that drive joints and have changed the speeds u by ``change``."""
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
             k = loops.speed[r]
@@ -131,7 +133,7 @@ def book_impulse(loops, impulse, u, change, work):
 @jit
 def project_speeds(loops, u, ws, arrays, work, moving, factoring, responding):
     """Project u onto J u = v, with v the rates in ``arrays.motion``, by the smallest change in the metric of the mass
-    matrix, at links that have been placed; return the initial error of J u."""
+    matrix, at links whose poses are known; return the initial error of J u."""
     run(factoring)
     run(moving)
     row_rates(loops, u, ws, arrays.wrench, arrays.motion, arrays.residual)
@@ -147,7 +149,7 @@ def project_speeds(loops, u, ws, arrays, work, moving, factoring, responding):
 
 @jit
 def begin(loops, q, u, arrays, start, moving, factoring):
-    """Save the start of a drift and the factors of J M⁻¹ Jᵀ there, at links that have been placed."""
+    """Save the start of a drift and the factors of J M⁻¹ Jᵀ there, at links whose poses are known."""
     run(factoring)
     copy_into(start.q, q)
     copy_into(start.u, u)
@@ -184,7 +186,8 @@ def aim(loops, time, q, u, arrays, start, placing, moving, responding):
 
 @jit
 def arrived(loops, turn, q, ws, arrays, before):
-    """Whether a drift has reached φ = 0 as closely as it will, and its error over the size of the rows."""
+    """Return whether a drift step has reached φ = 0 as closely as the iteration can, and its error relative to the size
+    of the rows."""
     row_residuals(loops, q, ws, arrays.motion, arrays.residual)
     error, relative, worst = largest_error(loops, q, ws, arrays)
     if turn == 0:
@@ -250,7 +253,7 @@ def drifting_tangent(
     travelling: list[Bound],
     adding: OpenForest,
 ) -> Bound:
-    """A drift with the arguments of :func:`drift_tangent`: loops, motions and functions; part, clock and span; and the
+    """Return :func:`drift_tangent` bound to its arguments: loops, motions and functions; part, clock and span; and the
     saved start, works and status. ``adding`` holds the terms added to the mass matrix."""
     return drift_tangent.bind(
         *constraints,
@@ -271,10 +274,10 @@ def drifting_tangent(
 @pass_of
 def stir_tangent(forest, loops, bath, clock, u, ws, noise, arrays, work, moving, factoring, responding):
     """Apply Langevin friction and noise over the time ``clock[1]`` from ``clock[0]`` on, to the speeds that the loops
-    leave free, at links that have been placed and moved; add its work."""
+    leave free, at links whose poses and velocities are known; add its work."""
     before, driven = kinetic_energy(forest, ws), work[EXTERNAL]
     stir_speeds(bath, clock, u, noise)
     project_speeds(loops, u, ws, arrays, work, moving, factoring, responding)
     run(moving)
-    # The work by which drives hold their joints is booked as theirs.
+    # The work by which drives hold their joints is recorded as work of the drives.
     work[THERMOSTAT] += kinetic_energy(forest, ws) - before - (work[EXTERNAL] - driven)

@@ -1,8 +1,8 @@
 """The passes of a friction-implicit step for the damping of the modes of flexible bodies.
 
-It is part of the midpoint step of drag and noise, (A + h/2 D) Δu = h (−D u + …), where A and D are those of the modes:
-h/2 D is added to the modal mass matrix, which the recursion eliminates as usual. No noise belongs to the damping of
-modes.
+The damping is part of the midpoint step of drag and noise, (A + h/2 D) Δu = h (−D u + …), where A and D are those of
+the modes: h/2 D is added to the modal mass matrix, which the recursion eliminates as usual. The damping of modes has no
+noise.
 """
 
 from articulon.forces.modal_forces import modal_damping

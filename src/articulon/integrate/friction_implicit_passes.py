@@ -53,9 +53,9 @@ from articulon.thermostats.schedule import target
 def keep_spins(forest, ws, turning):
     """Compute the velocity-product accelerations of a kick, without those that ``drift`` accounts for.
 
-    ``turning`` is the angular acceleration g of each link in the drift: zero where the angular velocity is kept, and
-    g_p + ω_p × ω_J elsewhere. Where a link keeps its angular velocity on a rotating parent, its joint has the bias
-    −g_p.
+    ``turning`` is the angular acceleration g of each link in the drift: zero if the link keeps its angular velocity,
+    otherwise g_p + ω_p × ω_J with its parent p and the joint's angular velocity ω_J. If a link keeps its angular
+    velocity on a rotating parent, its joint has the bias −g_p.
     """
     parent, kinds, bias = forest.parent, forest.kind, ws.bias
     for i in range(kinds.size):
@@ -78,20 +78,20 @@ def rate_thermostat(bath, kinetic, time, variables, rates):
 
 @pass_of
 def draw_noise(forest, bath, count, still, draw):
-    """Draw Langevin noise at links that have been placed: speeds of N(0, M⁻¹) into ``draw.speeds``."""
+    """Draw Langevin noise at links whose poses are known: speeds of N(0, M⁻¹) into ``draw.speeds``."""
     draw_speeds(forest, bath.choice[SEED], bath.choice[STREAM], count[0], 1.0, still, draw)
 
 
 @pass_of
 def draw_noise_of_many(forest, bath, count, still, draw, D):
-    """Draw the Langevin noise of many trees, shared out among threads; ``D`` (groups of trees, 6, 6) is scratch."""
+    """Draw the Langevin noise of many trees, distributed over threads; ``D`` (groups of trees, 6, 6) is scratch."""
     draw_in_parallel(forest, bath.choice[SEED], bath.choice[STREAM], count[0], 1.0, still, draw, D)
 
 
 @pass_of
 def stir(forest, bath, clock, u, ws, noise, work):
-    """Apply Langevin friction and noise over the time ``clock[1]`` from ``clock[0]`` on, at links that have been placed
-    and moved; add its work."""
+    """Apply Langevin friction and noise over the time ``clock[1]`` from ``clock[0]`` on, at links whose poses and
+    velocities are known; add its work."""
     before = kinetic_energy(forest, ws)
     stir_speeds(bath, clock, u, noise)
     move(forest, u, ws, 0, forest.mass.size)
@@ -110,20 +110,20 @@ class Passes(NamedTuple):
     """Programs of a step, as kernels take them or as lists of passes. Programs that a run does not need are empty."""
 
     locate: Any
-    """Places and moves the links at q and u."""
+    """Computes poses and velocities of the links at q and u."""
     fill: Any
-    """Fills the channels, without noise and without the resistance that is taken implicitly."""
+    """Computes the forces of the channels, without noise and without the resistance that is treated implicitly."""
     scale: Any
     """Sums the channels with their factors."""
     predict: Any
     """Computes accelerations at u, with speed-dependent forces at u."""
     solve: Any
-    """Computes accelerations at the middle speeds, with speed-dependent forces there; the links are at rest where
-    flights take the velocity products."""
+    """Computes accelerations at the middle speeds, with speed-dependent forces there; the links are at rest if flights
+    treat the velocity products."""
     book: Any
     """Computes the power at the middle speeds."""
     move: Any
-    """Moves the links at u."""
+    """Computes the velocities of the links at u."""
     drift: Any
     """Drift or flight over ``arrays.span`` in the first half of the step."""
     arrive: Any
@@ -131,11 +131,11 @@ class Passes(NamedTuple):
     friction: Any
     """Computes accelerations by drag, noise, joint friction and the damping of springs."""
     book_friction: Any
-    """Books the power of these at the middle speeds."""
+    """Computes the power of these forces at the middle speeds."""
     kinetic: Any
     """Computes the kinetic energy at u."""
     rate: Any
-    """Computes what a law reads of a thermostat, and speed-dependent forces if the law reads them."""
+    """Computes the thermostat's variables that a law reads, and speed-dependent forces if the law reads them."""
     stir: Any
     """Applies Langevin friction and noise."""
 
@@ -143,8 +143,8 @@ class Passes(NamedTuple):
 def passes(
     e: Evaluator, arrays: Scratch, flight: bool, turn: np.ndarray | None = None, asked: bool = False
 ) -> tuple[Passes, list[Program]]:
-    """The programs of a model's steps: in the form for kernels, and the objects that must be kept alive. See
-    ``filling`` for ``turn`` and ``parts`` for ``asked``."""
+    """The programs of a model's steps: in the form for kernels, and the objects that must be kept alive. For ``turn``
+    see ``filling``, and for ``asked`` see :func:`parts`."""
     programs = [Program(one) for one in parts(e, arrays, flight, turn=turn, asked=asked)]
     compile_passes(one for program in programs for one in program.passes)
     return Passes(*(program.code for program in programs)), programs
@@ -159,7 +159,7 @@ def parts(
     turn: np.ndarray | None = None,
     asked: bool = False,
 ) -> Passes:
-    """The passes of each program, with the iteration of flights where the drift follows geodesics. ``in_lanes`` is for
+    """The passes of each program, with the iteration of flights if the drift follows geodesics. ``in_lanes`` is for
     several states side by side; ``asked`` is for a policy whose law reads the forces of every step."""
     forest, forces, channels, ws = e.system.forest, e.system.forces, e.channels, e.ws
     loops, looped, driven = e.system.loops, bool(e.system.loops.kind.size), bool(e.model.drives)
@@ -176,7 +176,7 @@ def parts(
     of_speeds = forces_of_speeds(e, at)
 
     def felt(speeds: np.ndarray) -> list[Bound]:
-        """Speed-dependent forces at speeds at which links have been moved; no passes if there are none."""
+        """Speed-dependent forces at speeds at which the links' velocities are known; no passes if there are none."""
         return [*of_speeds.at(speeds), *summed] if of_speeds.kinds else []
 
     def solving(inertias: Forest, forces: tuple[Any, Any, Any], moved: Workspace, found: np.ndarray) -> list[Bound]:
@@ -195,7 +195,7 @@ def parts(
         rotors = [keep_rotors.bind(forest, ws, arrays.turning, e.model.armature.copy(), sums[0], pushed)]
         sums = pushed, sums[1]
     accelerate = [*rotors, *solving(forest, (*sums, gravity), still if flight else ws, udot)]
-    # Kicks of flights have no velocity products: speeds matter to them only if forces read them.
+    # With flights, kicks have no velocity products, and need the links' velocities only if forces read speeds.
     moves, spins = not flight or bool(of_speeds.kinds), [] if flight else [kept]
     solve_middle = [*([move_middle] if moves else []), *felt(middle), *spins, *accelerate]
     predict = [move_u, *felt(u), *spins, *accelerate] if moves else []
@@ -244,7 +244,7 @@ def parts(
 
 
 def _drawing(e: ModelTables, arrays: Scratch, still: Workspace) -> list[Bound]:
-    """The passes that draw Langevin noise. The choice between two of them depends on the model alone, because they
+    """The passes that draw Langevin noise. The choice between two such passes depends on the model alone, because they
     round differently."""
     forest = e.system.forest
     trees = forest.tree.size - 1

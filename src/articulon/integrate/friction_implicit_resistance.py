@@ -49,7 +49,7 @@ def add_friction(own, drag, span, factor, friction, inertias, total):
 
 @jit
 def power_of(wrench, ws):
-    """Σ f·v + n·ω."""
+    """Σ f·v + n·ω over the links."""
     one, twist = wrench.reshape(-1), ws.twist.reshape(-1)
     total = 0.0
     for k in range(one.size):
@@ -59,7 +59,7 @@ def power_of(wrench, ws):
 
 @pass_of
 def book_friction(drag, ws, friction, powers):
-    """Compute the power of noise and of drag (2,) at links that have been moved."""
+    """Compute the power of noise and of drag (2,) at links whose velocities are known."""
     powers[0] = power_of(friction[1], ws)
     friction[0] = 0.0
     drag_wrenches(drag, ws, friction[0])
@@ -73,8 +73,8 @@ def resisting(
     solving: Callable[[Forest, Loads, Workspace, np.ndarray], list[Bound]],
     driving: Callable[[np.ndarray, LoopScratch], list[Bound]],
 ) -> tuple[list[Bound], list[Bound]]:
-    """The passes that solve for accelerations by drag, noise and other resistance, and those that book their power;
-    empty if there is no resistance.
+    """The passes that solve for accelerations by drag, noise and other resistance, and the passes that record the power
+    of these forces; empty if there is no resistance.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def resisting(
     solving
         Returns the passes that solve for accelerations, given inertias, loads, moved links and the result array.
     driving
-        Returns the passes that book the work of drives, given a time and the scratch arrays of their rows.
+        Returns the passes that record the work of drives, given a time and the scratch arrays of their rows.
     """
     forest, forces, ws, loops = at.forest, e.system.forces, at.ws, e.system.loops
     looped = bool(loops.kind.size)
@@ -139,7 +139,7 @@ def resisting(
 
 
 def inertias_of(forest: Forest, ws: Workspace) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Masses, first moments and inertias of the links; those of deformed bodies at links that have been placed."""
+    """Masses, first moments and inertias of the links; for deformed bodies, at links whose poses are known."""
     own = forest if ws.modal is None else ws.modal
     return forest.mass, own.moment, own.inertia
 

@@ -1,15 +1,16 @@
-"""Armatures of joints in friction-implicit steps: their terms beside the diagonal a of the mass matrix.
+"""Armatures of joints in friction-implicit steps: their terms in addition to the diagonal a of the mass matrix.
 
 A steady drift keeps the angular velocities of links on joints that leave all rotations free. On a rotating parent the
 speeds of such a joint therefore change in the drift at the rate −d,
 
     d = R_iᵀ (g_p + ω_p × ω_i),
 
-with g the angular accelerations of links in the drift (``keep_spins``). A kick does the rest of (M + diag(a)) u' = f:
-``keep_spins`` subtracts what the links have in the drift, and a d is the corresponding term of the rotors.
+with g the angular accelerations of links in the drift (``keep_spins``). A kick solves the rest of (M + diag(a)) u' = f:
+``keep_spins`` subtracts the accelerations that links have in the drift, and a d is the corresponding term of the
+rotors.
 
-Speeds of N(0, kT (M + diag(a))⁻¹) follow from those of the links alone, w from N(0, kT M⁻¹), and as many further normal
-numbers n: (M + diag(a))⁻¹ (M w + √(kT a) n) = w + (M + diag(a))⁻¹ (√(kT a) n − a w), by one recursion.
+Speeds of N(0, kT (M + diag(a))⁻¹) follow from speeds w of the links alone, of N(0, kT M⁻¹), and from as many further
+normal numbers n: (M + diag(a))⁻¹ (M w + √(kT a) n) = w + (M + diag(a))⁻¹ (√(kT a) n − a w), by one recursion.
 """
 
 from __future__ import annotations
@@ -60,8 +61,8 @@ def drawing_rotors(e: ModelTables, arrays: Scratch, still: Workspace) -> list[Bo
 
 @pass_of
 def keep_rotors(forest, ws, turning, armature, tau, pushed):
-    """Compute joint forces (nu,) with the term a d for links that keep their angular velocities; links must have been
-    moved, and ``keep_spins`` must have run."""
+    """Compute joint forces (nu,) with the term a d for links that keep their angular velocities; the velocities of the
+    links must be known, and ``keep_spins`` must have run."""
     for k in range(pushed.shape[0]):
         pushed[k] = tau[k]
     for i in range(forest.kind.size):

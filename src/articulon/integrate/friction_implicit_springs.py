@@ -1,16 +1,17 @@
 """The passes of a friction-implicit step for the damping of springs between points.
 
-At fixed coordinates a dashpot is a row j, the rate r' = j·u of its length, with the force −f c jᵀ (j·u), f the factor
-of the channel. In the midpoint step of drag and friction, A u' = b + Jᵀλ with A = M + h/2 (D + S), its force is that at
-the middle speeds u + h/2 u': λ = −f c j·(u + h/2 u'). With the row scaled to g j, g² = h f c/2, that is
+At fixed coordinates, a dashpot is a row j, which gives the rate r' = j·u of its length. Its force is −f c jᵀ (j·u),
+with its damping c and the factor f of the channel. In the midpoint step of drag and friction, A u' = b + Jᵀλ with A = M
++ h/2 (D + S), its force is the one at the middle speeds u + h/2 u': λ = −f c j·(u + h/2 u'). With the row scaled to g
+j, g² = h f c/2, that is
 
     g j·u' + (2/h) g j·u + λ = 0,
 
 a row like that of a loop constraint, but with a compliance: (J A⁻¹ Jᵀ + C) λ = −(J A⁻¹ b + γ) with C = 1 on the
-diagonal for dashpots and zero for loops; both are solved together. A dashpot's row is independent of the others,
-however large c or h; with f = 0 it has no effect. The step takes h f c (j·ū)² from the kinetic energy, which is booked.
+diagonal for dashpots and zero for loops; both are solved together. A dashpot's row is independent of the others for any
+c and h; with f = 0 it has no effect. The step takes h f c (j·ū)² from the kinetic energy, and this work is recorded.
 
-No noise belongs to the damping of springs.
+The damping of springs has no noise.
 """
 
 import math
@@ -50,8 +51,8 @@ def dashpots_of(terms: Iterable[Term], forest: Forest, loops: Loops, motions: Mo
 
 @pass_of
 def place_dashpots(forest, loops, springs, span, factor, ws, arrays):
-    """Set the rows of loops, followed by those of dashpots in a step over a time ``span`` (1,), at links that have been
-    placed and moved."""
+    """Set the rows of loops, followed by those of dashpots in a step over a time ``span`` (1,), at links whose
+    poses and velocities are known."""
     place_rows(forest, loops, ws, arrays)
     wrench, h = arrays.wrench, span[0]
     for s in range(springs.constants.shape[0]):
@@ -79,7 +80,7 @@ def solve_dashpots(forest, rows, rigid, frictions, span, factor, u, wrench, ws, 
 
 @pass_of
 def book_dashpots(springs, ws, powers):
-    """Add the power of dashpots, unscaled, at links that have been moved to that of drag, ``powers[1]``."""
+    """Add the power of dashpots, unscaled, at links whose velocities are known, to that of drag, ``powers[1]``."""
     for s in range(springs.constants.shape[0]):
         i, j, a, b, d = ends_of(springs, s, ws)
         powers[1] -= springs.constants[s, 2] * approach(i, j, a, b, d, ws) ** 2 / dot(d, d)

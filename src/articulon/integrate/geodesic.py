@@ -5,9 +5,9 @@ Between two kicks no force acts, and the bodies follow the geodesics of the mass
     q' = ∂T/∂p,   p' = −∂T/∂q,   T = ½ μᵀ M(q)⁻¹ μ,
 
 with p and μ of ``dynamics/hamiltonian.py``. A step of the implicit midpoint rule is a symplectic map close to that flow
-and takes the velocity products. With kicks p += h/2 Q(q) before and after it, the step is velocity Verlet for any mass
-matrix, and the energy does not drift (compare Leimkuhler and Matthews, Proc. R. Soc. A 472, 20160138, 2016, who use the
-same splitting with bonds as constraints). No force is evaluated in the iteration.
+and includes the velocity products. With kicks p += h/2 Q(q) before and after it, the step is velocity Verlet for any
+mass matrix, and the energy does not drift (compare Leimkuhler and Matthews, Proc. R. Soc. A 472, 20160138, 2016, who
+use the same splitting with bonds as constraints). No force is evaluated in the iteration.
 """
 
 import numpy as np
@@ -35,7 +35,7 @@ def scratch(forest: Forest, nq: int, nu: int) -> canonical.Scratch:
 
 @routine
 def rates(forest, q, p, ws, arrays, no_torque, qdot, pdot):
-    """Compute (q', p') of links that have been placed and moved, without forces."""
+    """Compute (q', p') of links whose poses and velocities are known, without forces."""
     nothing = (0.0, 0.0, 0.0)
     u, zero = arrays.u, arrays.zero
     momentum_rates(forest, q, p, u, no_torque, zero, nothing, ws, arrays.momentum, arrays.carried, pdot)
@@ -44,7 +44,7 @@ def rates(forest, q, p, ws, arrays, no_torque, qdot, pdot):
 
 @jit
 def take_rates(moving, h, arrays):
-    """Take over the fresh rates, where the iteration still moves; return by how much they change the coordinates in a
+    """Accept the latest rates in states that have not converged; return by how much they change the coordinates in a
     time h, measured as in ``stage_iteration.keep_rates``."""
     q, turning, fresh, rate_q, rate_p = arrays.q, arrays.turning, arrays.fresh, arrays.rate_q[0], arrays.rate_p[0]
     length = arrays.length[0]
@@ -69,10 +69,11 @@ def larger(a, b):
 
 @routine
 def fly(forest, q, u, time, ws, arrays, no_torque):
-    """Advance q and u over a time. Links must be placed and moved before, and are so afterwards.
+    """Advance q and u over a time. Poses and velocities of the links must be known before the call, and they are
+    known after it.
 
-    Returns whether the iteration still moves, 1 or 0, where 1 is a failure, and whether numbers were finite when it
-    began. In lanes each state iterates by itself and stays as it is once it has converged.
+    Returns 1 if the iteration has not converged, which is a failure, or else 0; and whether numbers were finite when it
+    began. In lanes, each state iterates separately and stays as it is once it has converged.
     """
     nq, p, qdot, pdot = q.size, arrays.p, arrays.rate_q[0], arrays.rate_p[0]
     momenta_of_speeds(forest, ws, arrays.momentum, arrays.mu)

@@ -1,4 +1,4 @@
-"""Showing the bodies between steps of a chunk, for drivers for which it is costly to hand over the whole state."""
+"""Showing the bodies between steps of a chunk, for drivers that would need much time to hand over the whole state."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ FASTER = 4
 
 
 class Glances:
-    """Interrupts a chunk now and then to show the bodies. The results do not change.
+    """Interrupts a chunk at intervals to show the bodies. The results do not change.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ GROUP = 32
 holds its columns one after the other."""
 FALL_WORK, DRAG_WORK = WORKS, WORKS + 1
 LINES = WORKS + 2
-"""Lines of the ledger of grains: those of contacts, gravity and drag."""
+"""Number of lines in the ledger of grains: those of contacts, gravity and drag."""
 
 
 class GrainRowColumns(Columns):
@@ -75,7 +75,7 @@ class GrainPartialColumns(Columns):
     way: int = 0
     """Square of the largest displacement since the last list, relative to ``Grains.middle`` [length²]."""
     finite: int = 1
-    """A sum that is finite where all accelerations are."""
+    """A sum that is finite if all accelerations are."""
     done: int = 2
     """Powers by line in the half kick that ends the step (7) [energy/time]."""
     due: int = 9

@@ -133,8 +133,8 @@ def book(partial, line, works, quarter, more):
 
 @jit
 def book_group(walls, drag, gravity, columns, begin, count, quarter, more, partial):
-    """Add the powers of all forces on a group to the lines. Contacts between grains are booked as a whole as elastic
-    forces; ``grains.sort_works`` then moves the parts of other lines."""
+    """Add the powers of all forces on a group to the lines. The whole work of contacts between grains is recorded as
+    that of elastic forces; ``grains.sort_works`` then moves the parts of other lines."""
     works = works_of(columns, count, GRAIN.load_force, GRAIN.load_torque)
     book(partial, NORMAL_WORK, works, quarter, more)
     works = falls_of(columns, count, gravity)
@@ -156,7 +156,7 @@ def book_group(walls, drag, gravity, columns, begin, count, quarter, more, parti
 
 @jit
 def advance_velocities(columns, count, time):
-    """Apply v += a t, and the same to angular velocities."""
+    """Apply v += a t, and the same formula to angular velocities."""
     for k in range(count):
         v, w = get3(columns, GRAIN.velocity, k), get3(columns, GRAIN.spin, k)
         put3(columns, GRAIN.velocity, k, add_scaled(v, time, get3(columns, GRAIN.acceleration, k)))
@@ -237,8 +237,8 @@ def rotate(columns, count, h):
 
 @jit
 def drift_group(spheres, row, place, middle, columns, rows, group, begin, count, h, partial):
-    """Apply v += ½ h a, then x += h v, with rotations alike, to a group of grains. Without periodic directions
-    coordinates are those of the spheres, and the displacement into the box stays zero, as the columns are
+    """Apply v += ½ h a, then x += h v, and the corresponding rotations, to a group of grains. Without periodic
+    directions coordinates are those of the spheres, and the displacement into the box stays zero, as the columns are
     initialised."""
     take_rows(spheres.motion, MOTION.width, MOTION.position, columns, GRAIN.position, rows, begin, count)
     wraps = place.shape[0] > 0

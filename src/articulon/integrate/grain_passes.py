@@ -26,11 +26,11 @@ from articulon.kernel_variants import part, specialised
 from articulon.kernels import jit, prepare
 
 PARALLEL_GRAINS = 2000
-"""Number of grains from which on the threads share the passes."""
+"""Smallest number of grains for which threads share the passes."""
 
 
 class Grains(NamedTuple):
-    """Free spheres, sorted by cells; scratch arrays besides what is loaded from the state."""
+    """Free spheres, sorted by cells. All arrays that are not loaded from the state are scratch."""
 
     row: np.ndarray
     """See ``GRAIN_ROW`` and ``at``, shape (groups × 8 × 32,)."""
@@ -54,8 +54,9 @@ class Grains(NamedTuple):
     gravity: np.ndarray
     """Gravitational acceleration [length/time²], shape (3,)."""
     middle: np.ndarray
-    """Middle between the least and the largest displacement of the grains along each axis since the last list, as of
-    the previous step; grains that fall together do not approach each other; shape (3,)."""
+    """Middle between the least and the largest displacement of the grains along each axis since the last list, from the
+    previous step, shape (3,). Displacements are taken relative to it, because grains that fall together do not approach
+    each other."""
     works: np.ndarray
     """Works of contacts, as in ``State.contacts.work``, shape (2, 7)."""
 
@@ -147,7 +148,7 @@ def distribute_all(particles, spheres, numbers, grains):
 
 
 SHARE: Any = None
-"""Stands for the compiled ``collect_all`` or ``distribute_all``."""
+"""Placeholder for the compiled ``collect_all`` or ``distribute_all``."""
 
 
 def collect(system, grains):

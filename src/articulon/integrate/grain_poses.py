@@ -1,4 +1,4 @@
-"""Poses of grains between two steps, for whoever looks at a run."""
+"""Poses of grains between two steps, for the display of a run."""
 
 from articulon.forces.contact.contact_columns import MOTION
 from articulon.integrate.grain_columns import GRAIN_PLACE, GRAIN_ROW
@@ -9,7 +9,7 @@ from articulon.kernels import kernel
 @kernel
 def write_poses(order, motion, row, place, places, turns):
     """Write the places [length] and Euler parameters of all grains in the order of the model, in one pass over the
-    tables, for the steps wait meanwhile.
+    tables, because the steps wait meanwhile.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ def write_poses(order, motion, row, place, places, turns):
     motion, row, place
         ``Spheres.motion``, ``Grains.row`` and ``Grains.place``.
     places, turns
-        What is written, shapes (grains, 3) and (grains, 4), of any precision.
+        Output arrays, shapes (grains, 3) and (grains, 4), of any precision.
     """
     wraps = place.shape[0] > 0
     for p in range(places.shape[0]):

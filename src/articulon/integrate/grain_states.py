@@ -106,7 +106,7 @@ def store_all(q, u, history, rebuild, particles, grains):
 
 ROWS: Any = None
 PUSHES: Any = None
-"""Stand for the compiled passes that load or store all grains and all accelerations."""
+"""Placeholders for the compiled passes that load or store all grains and all accelerations."""
 
 
 def load_state(system, grains, moving, lists, refresh, state):
@@ -114,7 +114,7 @@ def load_state(system, grains, moving, lists, refresh, state):
     history = state.rule.history
     ROWS(state.q, state.u, history, state.contacts.rebuild, system.particles, grains)
     for k in range(LINES):
-        # Where the rule starts anew, the pending half kick is dropped.
+        # If the integrator has not taken a step yet, the pending half kick is dropped.
         grains.works[1, k] = state.contacts.work[1 if history[0] != 0.0 else 0, k]
     list_contacts(system, grains, moving, lists, refresh)
     find_middle(system, grains)

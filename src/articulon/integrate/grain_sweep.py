@@ -2,11 +2,11 @@
 begin the next step, all done for a block of places while it is in the cache.
 
 The places of a strip are taken in order, and a thread takes the strips of its group in order, except that the strip
-which the next group's thread waits for comes first. After the rows of a block, all contacts of its grains are done
-except those with grains of earlier strips. If one of these strips is not done, the block is moved after all strips are.
-Contributions of distant contacts to a grain, those in earlier strips or slabs of cells, are added after those of near
-ones, whichever are computed first, and sums are taken over blocks and these in order. So the results have the same bits
-for any number of threads.
+which the next group's thread waits for comes first. After the rows of a block, all contacts of its grains are evaluated
+except those with grains of earlier strips. If one of these strips is not finished, the grains of the block are moved
+after all strips are. Contributions of distant contacts to a grain, those in earlier strips or slabs of cells, are added
+after those of near contacts, in whichever order they are computed. Sums over blocks and over these contributions have a
+fixed order. So the results have the same bits for any number of threads.
 
 Contributions of contacts to the grains of a block, and to their neighbours in later blocks, are added up in a ring of
 rows that the thread reuses for later blocks. The ring stays in the cache, whereas a row for each grain would travel
@@ -42,12 +42,12 @@ from articulon.kernel_variants import leaf_variant, part, specialised
 from articulon.kernels import jit, prepare, routine
 
 PAIR_BLOCK: Any = pair_block
-"""Stands for the function that processes the pairs of a block."""
+"""Placeholder for the function that processes the pairs of a block."""
 
 
 @jit
 def ask_ahead(candidates, walls, row, group):
-    """Prefetch what the moves of a group of grains need and what has left the cache since the last step."""
+    """Prefetch the data that the moves of a group of grains need and that have left the cache since the last step."""
     first = group * GRAIN_ROW.width * GROUP
     for k in range(first, min(first + GRAIN_ROW.width * GROUP, row.size), LINE // 8):
         prefetch(row, k)
@@ -122,7 +122,7 @@ def waits(candidates, b):
 
 @jit
 def ring_of(spheres, ask, group):
-    """The ring of a group of strips. Where contacts are evaluated without kicks, each place has its own row."""
+    """The ring of a group of strips. If contacts are evaluated without kicks, each place has its own row."""
     if ask[GRAIN_ASK.touches] > 0.0 and ask[GRAIN_ASK.kicks] > 0.0:
         return spheres.load.shape[0] - RING * (group + 1), RING - 1
     return BY_PLACE
@@ -143,8 +143,8 @@ def park(load, ring, first, last):
 @jit
 def sweep_group(order, spheres, candidates, table, walls, grains, group, groups, late, batch, slots, rows, columns):
     """Evaluate the contacts of a group of strips and move those of its blocks that do not have to wait; or, if
-    ``late``, move a share of the blocks that had to. The same code moves them either way: two copies could round
-    differently, and which blocks have to wait depends on the threads."""
+    ``late``, move a share of the blocks that had to wait. The same code moves them in both cases: two copies could
+    round differently, and which blocks have to wait depends on the threads."""
     n, ask, strip, seen, partial = (
         spheres.radius.shape[0],
         grains.ask,
@@ -206,7 +206,7 @@ def sweep_all(order, particles, spheres, candidates, table, walls, grains):
 
 
 SHARE: Any = None
-"""Stands for the compiled ``sweep_all``."""
+"""Placeholder for the compiled ``sweep_all``."""
 
 
 def sweep(system, grains):

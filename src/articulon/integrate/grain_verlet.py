@@ -154,7 +154,8 @@ def sort_works(seen, works):
 
 @jit
 def sort_works_to_come(seen, works, time):
-    """Move the works of viscous forces and friction of the next half kick, which lasts for a time, in the same way."""
+    """Move the works of viscous forces and friction of the next half kick, of length ``time``, as :func:`sort_works`
+    does."""
     for b in range(seen.shape[0]):
         for line, column in ((VISCOUS_WORK, SEEN.viscous_to_come), (FRICTION_WORK, SEEN.friction_to_come)):
             works[line] += time * seen[b, column]
@@ -163,8 +164,8 @@ def sort_works_to_come(seen, works, time):
 
 @jit
 def meet_walls(contacts, lists, system, time, h):
-    """Find the contacts with walls at a time, a time h after the last one. Where a wall has moved far the lists are
-    rebuilt; the contacts are not found if these overflow."""
+    """Find the contacts with walls at a time, a time h after the last one. If a wall has moved far, the lists are
+    rebuilt; the contacts are not found if the lists overflow."""
     contacts[WALL_PASS](system, time, h)
     counts = system.walls.counts
     if counts[COUNTS.moved] == 0:
@@ -190,8 +191,8 @@ def begin_grains(contacts, moving, lists, system, grains, h, clock, times):
 
 @pass_of
 def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters, clock, times, chunk):
-    """Advance the grains by ``chunk[0]`` steps of length h, and write the status to ``chunk[1]``: REACHED, DIVERGED
-    where a number is no longer finite, or CAPACITY_EXCEEDED."""
+    """Advance the grains by ``chunk[0]`` steps of length h, and write the status to ``chunk[1]``: REACHED, DIVERGED if
+    a number is no longer finite, or CAPACITY_EXCEEDED."""
     steps = chunk[0]
     particles, works, half = system.particles, grains.works[1], 0.5 * h
     if steps > 0:

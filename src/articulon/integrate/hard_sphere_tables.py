@@ -12,7 +12,7 @@ from articulon.columns import Columns
 from articulon.forces.contact.contact_tables import aligned_zeros
 
 PERIODIC, OPEN, WALL = range(3)
-"""The two faces of an axis are each other's images, absent, or walls that the surfaces of spheres bounce off."""
+"""Kinds of the two faces of an axis: images of each other, absent, or walls that reflect the surfaces of spheres."""
 NOBODY = -1
 """Marks the absence of a partner, and the end of a list of neighbours."""
 SMALLEST_CALENDAR, LARGEST_CALENDAR = 2**4, 2**26
@@ -24,7 +24,7 @@ OCCUPANCY = 0.5
 
 
 class MotionColumns(Columns):
-    """Columns of ``SphereTables.motion``: a row is a cache line that holds all that a prediction reads of a
+    """Columns of ``SphereTables.motion``: a row is a cache line that holds all data that a prediction reads of a
     neighbour."""
 
     place: int = 0
@@ -103,7 +103,7 @@ class SumColumns(Columns):
     loss: int = 0
     """Kinetic energy lost in impacts [energy]."""
     virial: int = 1
-    """Σ r · Δp of impacts of spheres with each other, positive where they repel [energy]."""
+    """Σ r · Δp of impacts of spheres with each other, positive for repulsion [energy]."""
     impulse: int = 2
     """The largest impulse of any impact [momentum]."""
     now: int = 3
@@ -199,7 +199,7 @@ class SphereTables(NamedTuple):
 
 def sphere_grid(low: np.ndarray, high: np.ndarray, faces: np.ndarray, largest: float, spheres: int) -> SphereGrid:
     """A grid of cells between two corners. Cells are at least as wide as the largest diameter, and wide enough to hold
-    half a sphere on average: in narrower ones spheres would only cross more faces."""
+    half a sphere on average: in narrower cells, spheres would only cross more faces."""
     length = np.maximum(high - low, largest)
     roomy = (float(np.prod(length)) * OCCUPANCY / spheres) ** (1.0 / 3.0)
     cells = np.clip(np.floor(length / max(largest, roomy)), 1, LARGEST_AXIS).astype(np.int64)

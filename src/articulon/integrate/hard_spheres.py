@@ -10,7 +10,7 @@ An impact along the line of centres n changes momenta by
 
     Δp = (1 + e) μ v_n n,   μ = m₁ m₂/(m₁ + m₂),
 
-where v_n is the speed of approach, and takes ½ μ (1 − e²) v_n².
+where v_n is the speed of approach, and takes the energy ½ μ (1 − e²) v_n².
 """
 
 import numpy as np
@@ -43,7 +43,7 @@ calendar needs another length of its days, a cell needs more slots, and impacts 
 ENDLESS = 24
 """Number of successive impacts of a sphere, each within an instant of the one before, that count as endless."""
 LOOKS = 16
-"""Days, or spheres on them, examined per event, beyond which the calendar is opened anew."""
+"""Number of days, or of spheres on them, examined per event above which a new calendar is opened."""
 SAMPLE = 1024
 """Number of events between checks of the calendar."""
 
@@ -103,7 +103,7 @@ def look_all_around(spheres, i):
 
 @jit
 def hurries(spheres, i, time):
-    """Whether a sphere's impact at a time is one of impacts without end."""
+    """Whether a sphere's impact at a time belongs to a sequence of impacts without end."""
     hurried, latest = spheres.hurried, spheres.latest
     soon = time - latest[i] < spheres.settings[SETTING.instant]
     hurried[i] = hurried[i] + 1 if soon else 0
@@ -132,7 +132,7 @@ def keep_strongest(spheres, i, j, impulse, time):
 
 @routine
 def collide(spheres, i, j, time):
-    """Carry out an impact of two spheres; return whether it is one of impacts without end."""
+    """Carry out an impact of two spheres; return whether it belongs to a sequence of impacts without end."""
     motion, sums = spheres.motion, spheres.sums
     fly(spheres, i, time)
     fly(spheres, j, time)
@@ -149,7 +149,7 @@ def collide(spheres, i, j, time):
     e = spheres.restitution[spheres.links[i, LINK.kind], spheres.links[j, LINK.kind]]
     if approach < spheres.settings[SETTING.resting]:
         e = 0.0
-    # Along r, divided by r²: a unit vector is not exact, and its error would make the energy drift.
+    # The impulse along r is divided by r²: the rounding error of a unit vector would make the energy drift.
     ease, other = spheres.events[i, EVENT.inverse_mass], spheres.events[j, EVENT.inverse_mass]
     reduced = 1.0 / (ease + other)
     impulse = (1.0 + e) * reduced * along / square
@@ -174,7 +174,7 @@ def collide(spheres, i, j, time):
 
 @routine
 def hit_wall(spheres, i, face, time):
-    """Carry out an impact on a wall; return whether it is one of impacts without end."""
+    """Carry out an impact on a wall; return whether it belongs to a sequence of impacts without end."""
     motion, sums = spheres.motion, spheres.sums
     fly(spheres, i, time)
     axis, way = face // 2, 2 * (face % 2) - 1
@@ -260,7 +260,7 @@ def take_events(spheres, until, impacts):
                 return COLLAPSED
             find_crossing(spheres, i)
             find_crossing(spheres, j)
-            # Both are free before either searches, so that the second does not undo what the first has found.
+            # Both spheres are free before either searches: the second search must not undo the result of the first.
             links[j, LINK.partner], motion[j, MOTION.impact] = NOBODY, np.inf
             look_all_around(spheres, i)
             look_for_impact(spheres, j, (-1, -1, -1), (1, 1, 1))
@@ -305,8 +305,8 @@ def _cell_number(grid, axis, place):
 
 @kernel
 def deepest_overlap(spheres, found):
-    """Largest overlap of two spheres over the sum of their radii; spheres are in cells and at one time. The pair is
-    written to ``found``."""
+    """Largest overlap of two spheres, relative to the sum of their radii; spheres are in cells and at one time. The
+    pair is written to ``found``."""
     worst = 0.0
     for i in range(spheres.motion.shape[0]):
         found_near, _ = gather(spheres, i, (-1, -1, -1), (1, 1, 1))

@@ -1,9 +1,9 @@
 """Resting contacts within friction-implicit steps: every part of a step leads from closed gaps to closed gaps.
 
 A kick and a step of friction change the speeds at fixed coordinates, with impulses along the normals that leave J u
-unchanged; for friction these act on M + h/2 D. A drift is RATTLE's, as for loops (``friction_implicit_loops.py``):
-impulses at its start bring its end onto closed gaps, impulses at the end make J u = 0. The sum of a contact's impulses
-tells whether it has pressed or pulled.
+unchanged; for friction these act on M + h/2 D. A drift step is that of RATTLE, as for loops
+(``friction_implicit_loops.py``): impulses at its start bring its end onto closed gaps, impulses at the end make J u =
+0. The sum of a contact's impulses tells whether it has pressed or pulled.
 """
 
 import numpy as np
@@ -19,9 +19,9 @@ from articulon.passes import pass_of, run
 MOST_IMPULSES = 60
 """Most iterations for the impulses of a drift."""
 CLOSED = 4.0 * float(np.finfo(np.float64).eps)
-"""Gap, over the size of the numbers whose difference it is, below which a contact is closed."""
+"""Gap, relative to the size of the numbers whose difference it is, below which a contact is closed."""
 OPEN = 1e-9
-"""The corresponding gap above which a drift has not reached closed gaps."""
+"""Gap, relative in the same sense, above which a drift step has not reached closed gaps."""
 
 
 @pass_of
@@ -67,7 +67,8 @@ def hold(p, udot, span):
 
 @jit
 def largest_gap(r, table, p, q):
-    """Compute the gaps of the resting contacts at q into ``p.slip``; return the largest over its size."""
+    """Compute the gaps of the resting contacts at q into ``p.slip``; return the largest, relative to the size of its
+    terms."""
     copy_into(r.q, q)
     run(r.place)
     sphere_states(table, r.ws, p.x, p.v)
@@ -83,8 +84,8 @@ def largest_gap(r, table, p, q):
 
 @pass_of
 def drift_held(r, table, p, q, u, start, span, work, status, placing, moving, travelling):
-    """A drift over a time ``span`` (1,) on closed gaps, from links that have been placed and moved; ``travelling`` is
-    the drift without resting contacts, ``start`` (2, nq + nu) is scratch."""
+    """A drift over a time ``span`` (1,) on closed gaps, from links whose poses and velocities are known;
+    ``travelling`` is the drift without resting contacts, ``start`` (2, nq + nu) is scratch."""
     count = p.total[0]
     if count == 0:
         run(travelling)

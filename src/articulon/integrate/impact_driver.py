@@ -1,9 +1,9 @@
-"""Explicit Runge–Kutta rules with impacts as events: a step in which bodies would meet ends at the impact.
+"""Explicit Runge–Kutta schemes with impacts as events: a step in which bodies would meet ends at the impact.
 
 After every step the paths of spheres and stops are searched for the first gap that closes. If one does, the step is
 repeated from its start with shorter lengths, until it ends where the gap is zero to rounding: this is a step of the
-rule itself and has its order. A step in which bodies turn too far for the search to tell whether they meet is halved
-(``path_departures.py``). Impulses then change the speeds, and the next step begins. Resting contacts are
+scheme itself and has its order of accuracy. A step in which bodies turn too far for the search to tell whether they
+meet is halved (``path_departures.py``). Impulses then change the speeds, and the next step begins. Resting contacts are
 constraints within the steps; a step also ends where a contact would pull, begin to slip or reverse its slip.
 """
 
@@ -25,13 +25,13 @@ from articulon.model import State
 from articulon.model.state import EVALUATIONS, REJECTED, STEPS, WINDOW
 
 CLOSED = 4.0 * float(np.finfo(np.float64).eps)
-"""Gap, over the size of the numbers whose difference it is, at which two bodies meet."""
+"""Gap, relative to the size of the numbers whose difference it is, at which two bodies meet."""
 MOST_TRIES = 60
 """Most repeated steps to locate the time of an impact."""
 
 
 class ImpactDriver(ExplicitDriver):
-    """Driver of an explicit Runge–Kutta rule between impacts."""
+    """Driver of an explicit Runge–Kutta scheme between impacts."""
 
     latest: str = "what rests"
     """Name of the pair whose impact has cut the latest step."""
@@ -82,8 +82,8 @@ class ImpactDriver(ExplicitDriver):
         return status
 
     def _step(self, state: State, until: float) -> int:
-        """Take one step, or a part of it that ends where a pair meets, where a resting contact gives way, or before a
-        time up to which nothing meets for certain."""
+        """Take one step, or a part of it that ends where a pair meets, where a resting contact gives way, or at a time
+        until which certainly no pair meets."""
         kept, begin = state.copy(), float(state.time[0])
         start = self.impacts.at(state.q, state.u)
         status, short = self._take(state, until), False
@@ -114,8 +114,8 @@ class ImpactDriver(ExplicitDriver):
         return status
 
     def _suggest(self, state: State, length: float, short: bool) -> None:
-        """Set the length of the next step: twice a step that was ``short``, or the rule's own after some clear steps.
-        It is part of the state, so that a resumed run takes the same steps."""
+        """Set the length of the next step: twice a step that was ``short``, or the length that the scheme chooses after
+        some clear steps. The length is part of the state, so that a resumed run takes the same steps."""
         fixed = float(self.control.step[0])
         if short:
             state.step[0] = min(float(state.step[0]), 2.0 * length)
@@ -123,7 +123,7 @@ class ImpactDriver(ExplicitDriver):
             state.step[0] = min(fixed, 2.0 * float(state.step[0]))
 
     def _retake(self, state: State, kept: State, length: float) -> bool:
-        """Repeat a step from its start with another length; booked works stay. Returns False if it fails."""
+        """Repeat a step from its start with another length; recorded works are kept. Returns False if it fails."""
         spent, rejected = int(state.counters[EVALUATIONS]), int(state.counters[REJECTED])
         state.take(kept)
         status = self._take(state, float(kept.time[0]) + length)
@@ -133,7 +133,7 @@ class ImpactDriver(ExplicitDriver):
 
     def _locate(self, state: State, kept: State, start: Spheres, event: Event, length: float) -> int | None:
         """Repeat a step so that it ends where a gap is zero, or where another gap has closed earlier. Returns None if
-        only a shorter step can tell whether one has."""
+        only a shorter step can tell whether another gap has closed."""
         contact, tried = event.contact, event.part * length
         rested = resting(state.rule.history).contact
         skipped, known = self._overlapping(kept, rested), rested
@@ -146,8 +146,8 @@ class ImpactDriver(ExplicitDriver):
             if deepest is not None and not np.array_equal(deepest, contact):
                 contact, tried = deepest, 0.5 * length
                 continue
-            # The gap closes a little later than on the path that was searched, or not at all: what passes through
-            # something else up to there comes first.
+            # The gap closes a little later than on the path that was searched, or not at all: another gap that closes
+            # before that point comes first.
             known = np.concatenate([known, contact])
             other = self.impacts.first_event(start, at, length, known)
             if other is not None and other.part < 0.0:
@@ -216,8 +216,8 @@ class ImpactDriver(ExplicitDriver):
 
 
 def _first_negative(left: Callable[[float], float | None], low: float, high: float) -> float | None:
-    """The point between two times at which a function turns negative, by bisection, and by secants where they do
-    better. The function is evaluated there last."""
+    """The point between two times at which a function turns negative, by bisection, and by secants if they converge
+    faster. The function is evaluated there last."""
     below, above = None, None
     last = high
     for _ in range(MOST_TRIES):

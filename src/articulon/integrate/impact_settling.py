@@ -21,7 +21,7 @@ MOST_HASTY = 400
 CAPTURED = 0.1
 """Fraction of the resting speed below which a contact under pressure does not open."""
 STILL = 10.0 * ROUNDING
-"""Normal velocity, over the size of its terms, below which a contact neither opens nor closes."""
+"""Normal velocity, relative to the size of its terms, below which a contact neither opens nor closes."""
 
 
 def settle(engine: ImpactEngine, evaluator: Evaluator, state: State) -> str | None:
@@ -57,8 +57,8 @@ def settle(engine: ImpactEngine, evaluator: Evaluator, state: State) -> str | No
 def book_impacts(
     engine: ImpactEngine, state: State, time: float, touching: np.ndarray, speeds: np.ndarray, outcome: Outcome
 ) -> str | None:
-    """Set the speeds of a state to those after the impacts of touching pairs, and book these at a time, which may lie
-    within a step; return why a run cannot go on, or None."""
+    """Set the speeds of a state to those after the impacts of touching pairs, and record the impacts at a time, which
+    may lie within a step; return why a run cannot go on, or None."""
     memory = state.rule.history
     memory[MEMORY.impacts] += outcome.impacts
     memory[MEMORY.energy] += outcome.energy
@@ -111,7 +111,8 @@ def _settle_rests(
 ) -> str | None:
     """Find which touching contacts rest.
 
-    ``free`` are the accelerations without the forces of resting contacts, ``moved`` the speeds' sizes for rounding.
+    ``free`` are the accelerations without the forces of resting contacts, ``moved`` the sizes of the speeds for the
+    bounds of rounding errors.
     """
     rows = engine.rows(at, touching)
     speed, size = rows.row @ at.u, np.abs(rows.row) @ moved

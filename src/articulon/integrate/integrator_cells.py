@@ -221,5 +221,5 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
     "grains": ("bodies", "particles", "hard spheres", "touching", *OF_BODIES),
     "touching": ("bodies", "particles", "hard spheres", "grains"),
 }
-"""Features by integrator: with one of them, a run by the integrator's rule belongs to another integrator of the
+"""Features by integrator. A run with one of these features and the same ``rule`` belongs to another integrator of the
 table."""

@@ -1,4 +1,4 @@
-"""Declarations of integrators: the rule, with its step or its tolerances."""
+"""Declarations of integrators: the scheme, with its step or its tolerances."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ else:
     )
 
 DEFAULT = "kutta-merson"
-"""The default rule."""
+"""Default scheme."""
 RTOL, ATOL = 1e-5, 1e-6
 """Default relative and absolute tolerance."""
 
@@ -41,7 +41,7 @@ class Tolerances(Declaration):
     """Tolerance of the works of the ledger."""
 
     def filled(self, default: float) -> tuple[float, float, float, float, float]:
-        """The five tolerances, ``default`` where none is given."""
+        """The five tolerances, with ``default`` for those that are not given."""
         given = (self.position, self.rotation, self.velocity, self.angular_velocity, self.work)
         p, r, v, w, e = (default if value is None else float(value) for value in given)
         return p, r, v, w, e
@@ -58,7 +58,7 @@ _FIXED = dict.fromkeys(("rtol", "atol", "first_step", "max_step"), _CONTROLS)
 
 
 class Controlled(Declaration):
-    """A rule whose steps are controlled by tolerances, which must be large enough for floating-point numbers."""
+    """An integrator whose steps are controlled by tolerances, which must be large enough for floating-point numbers."""
 
     def tolerances(self) -> Iterator[tuple[str, Any, Any]]:
         """Key, relative and absolute tolerance of each kind of variable, in the order of ``Tolerances``."""
@@ -99,19 +99,19 @@ class Controlled(Declaration):
 
 
 class Explicit(Controlled):
-    """An explicit Runge–Kutta rule, with steps controlled by its error estimate or fixed.
+    """An explicit Runge–Kutta scheme, with steps controlled by its error estimate or fixed.
 
     A step is accepted if the largest component of the error estimate is below atol + rtol times the largest component
     of the quantity itself, separately for every joint's translation, rotation and their speeds, and for the works
-    (there, times the largest work).
+    (whose bound is atol + rtol times the largest work).
     """
 
     rule: ExplicitRule = DEFAULT
     """The formula; all but ``rk4`` and ``euler`` have an error estimate."""
     rtol: Annotated[Quantity | Tolerances | None, Dimension("dimensionless", minimum=0)] = RTOL
-    """Relative tolerance, one for all or one for each kind of variable; None for a rule without an error estimate."""
+    """Relative tolerance, one for all or one for each kind of variable; None for a scheme without an error estimate."""
     atol: Annotated[Quantity | Tolerances | None, Dimension("dimensionless", minimum=0)] = ATOL
-    """Absolute tolerance in the units of the case, one for all or one for each kind of variable; None for a rule
+    """Absolute tolerance in the units of the case, one for all or one for each kind of variable; None for a scheme
     without an error estimate."""
     step: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
     """Fixed step [time]; None for steps controlled by the error estimate."""
@@ -145,7 +145,8 @@ class Explicit(Controlled):
 
 
 class PredictorCorrector(Declaration):
-    """A linear multistep rule, predictor and corrector, at fixed steps; a Runge–Kutta rule takes its first steps."""
+    """A linear multistep method, predictor and corrector, at fixed steps; a Runge–Kutta scheme takes its first
+    steps."""
 
     foreign: ClassVar[Mapping[str, str]] = _FIXED
 
@@ -156,11 +157,11 @@ class PredictorCorrector(Declaration):
 
 
 class Canonical(Declaration):
-    """A symplectic rule in canonical momenta, at fixed steps.
+    """A symplectic scheme in canonical momenta, at fixed steps.
 
     Its stages are implicit and solved to rounding. Energy then does not drift, the momentum and angular momentum of an
-    isolated tree are conserved to rounding, and the motion is time-reversible to rounding. With drag only the order is
-    preserved.
+    isolated tree are conserved to rounding, and the motion is time-reversible to rounding. With drag, only the order of
+    accuracy is preserved.
     """
 
     foreign: ClassVar[Mapping[str, str]] = _FIXED
@@ -173,7 +174,7 @@ class Canonical(Declaration):
     step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
     """The step [time]."""
     force_step: Flag | None = None
-    """Whether to allow contacts a step beyond their limit of stability."""
+    """Whether to allow a step that is longer than the stability limit of contacts."""
 
 
 class Respa(Declaration):
@@ -213,9 +214,9 @@ class EventDriven(Declaration):
     """Event-driven molecular dynamics of hard spheres: exact motion from impact to impact, without steps.
 
     For smooth spheres that fly freely: particles with a radius, ``impacts`` without friction and no other force but
-    gravity. There is no time-step error, and no sphere passes through another at any speed. Impacts are found anew at
-    every frame, so that a resumed run gives the same bits as an uninterrupted one; another number of frames gives other
-    rounding errors.
+    gravity. There is no time-step error, and no sphere passes through another at any speed. All impacts are computed
+    again at every frame, so that a resumed run gives the same bits as an uninterrupted one; another number of frames
+    gives other rounding errors.
     """
 
     foreign: ClassVar[Mapping[str, str]] = {
@@ -224,18 +225,18 @@ class EventDriven(Declaration):
     }
 
     rule: Literal["event-driven"] = "event-driven"
-    """The integration rule."""
+    """The method."""
 
 
 class BrownianDynamics(Declaration):
     """Overdamped steps of bodies on joints, ζ(q) u = Γ + noise, with Stokes drag and the temperature of the Brownian
     forces, by the midpoint scheme of Fixman (J. Chem. Phys. 69, 1527, 1978) in O(n).
 
-    For motion that is slow compared with every relaxation time m/β. Positions have the same distribution as with
-    inertia; there are no speeds. The order is 2 without noise, and the weak order is 1 with it. The step is bounded by
-    the stiffest force, h ≪ β/k, and by the angle √(2 kT h/β_ω) by which the smallest body turns in a step. Steps longer
-    than twice the fastest relaxation time of the positions are unstable; they end the run, and the message names the
-    body that is too fast.
+    It is meant for motion that is slow compared with every relaxation time m/β. Positions have the same distribution as
+    with inertia; there are no speeds. The order is 2 without noise, and the weak order is 1 with it. The step is
+    bounded by the stiffest force, h ≪ β/k, and by the angle √(2 kT h/β_ω) by which the smallest body turns in a step.
+    Steps longer than twice the fastest relaxation time of the positions are unstable; they end the run, and the message
+    names the body that is too fast.
     """
 
     foreign: ClassVar[Mapping[str, str]] = _FIXED
@@ -286,12 +287,13 @@ class FrictionImplicit(Declaration):
     step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
     """The step [time]."""
     force_step: Flag | None = None
-    """Whether to allow contacts a step beyond their limit of stability."""
+    """Whether to allow a step that is longer than the stability limit of contacts."""
     drift: Literal["steady", "geodesic"] = "steady"
     """Motion of bodies between the kicks: ``steady``, at constant speeds with velocity products as part of the kicks,
     or along ``geodesic`` lines, which is their motion without forces. Geodesic drifts take some twenty more recursions
-    per step and make the rule symplectic without drag and thermostat: where forces cost more than that, as between the
-    atoms of a protein, they allow longer steps at the same energy error. They are for rigid bodies only."""
+    per step and make the scheme symplectic without drag and thermostat. If forces cost more than these recursions, as
+    between the atoms of a protein, geodesic drifts allow longer steps at the same energy error. They are for rigid
+    bodies only."""
     long_range_every: Annotated[Whole, Field(ge=1)] = 1
     """Number of steps from one evaluation of the slow forces between sites to the next: long-range sums of charges,
     generalised Born solvents and forces of other programs. Each evaluation then acts for as many steps at once

@@ -17,7 +17,7 @@ from articulon.model.joints import BY_KIND, FREE, UNBOUND
 ITERATIONS, SETTLED = 50, 1e-3
 """Most iterations of the power method for the longest relaxation time, and the relative change that ends it."""
 WITHOUT = 1e-12
-"""Drag on a speed, over the largest drag on one of its kind, below which it counts as zero."""
+"""Drag on a speed, relative to the largest drag on a speed of its kind, below which the drag counts as zero."""
 LEAST_ANGLE = 0.05
 """Range of a rotation below which the lag is taken relative to this angle [rad]."""
 RESOLVED = 150.0
@@ -139,8 +139,8 @@ def _damped_joints(evaluator: Evaluator) -> np.ndarray:
 
 
 def _stiffness(motion: DriftVelocity, start: np.ndarray) -> np.ndarray:
-    """Lower bounds of the rates at which springs restore joints: their stiffness over the drag on all that the joint
-    carries [1/time], shape (groups,)."""
+    """Lower bounds of the rates at which springs restore joints: their stiffness divided by the drag on all bodies that
+    the joint carries [1/time], shape (groups,)."""
     model, terms = motion.model, motion.evaluator.system.forces.terms
     found = np.zeros(start.size - 1)
     for link, stiffness in (pair for term in terms for pair in term.kind.joint_stiffness(term.table)):

@@ -1,18 +1,19 @@
 """Lag of the motions of a model behind the forces on them, for scaling laws that bound the lag.
 
 Without inertia the bodies would move at the drift velocities w of ζ(q) w = Γ(q, t), with the drag ζ and all other
-forces Γ except noise. With the scaling factor a2 they lag behind these by ζ⁻¹ M w'/a2, where w' is averaged over the
-memory of each motion, τ/a2. This module computes the lag without the factor, z = ζ⁻¹ M w', of every speed of every
-joint, by the articulated equations, with M and ζ of the trees and not of points. Lags are combined by *groups*: the
-translation of a free body, the rotation of a body or of a joint. A group that moves at the velocity w falls behind by
-the fraction |z|/(a2 |w|) of its displacement; where it hardly moves, |w| is replaced by the range of its motion so far
-over the elapsed time. Scaling therefore delays it by
+forces Γ except noise. With the scaling factor a2, the bodies lag behind the drift velocities by ζ⁻¹ M w'/a2, where w'
+is averaged over the memory of each motion, τ/a2. This module computes the lag without the factor, z = ζ⁻¹ M w', of
+every speed of every joint, by the articulated equations, with the matrices M and ζ of the trees, not with those of
+separate points. Lags are combined by *groups*: the translation of a free body, the rotation of a body or of a joint. A
+group that moves at the velocity w falls behind by the fraction |z|/(a2 |w|) of its displacement; if it hardly moves,
+|w| is replaced by the range of its motion so far, divided by the elapsed time. Scaling therefore delays the group by a
+time D with
 
     dD/dt = (1/a2 − 1) z·w/|w|²,
 
-with the sign of the lag: what is lost while a force grows is regained while it falls. A joint held by a spring forgets
-its delay as fast as the spring restores the joint, at the rate κ less the rate at which its own motion slows down: in a
-time t its lag counts for t/(1 + κ t).
+with the sign of the lag: the displacement that is lost while a force grows is regained while the force falls. A joint
+held by a spring forgets its delay as fast as the spring restores the joint, at the rate κ minus the rate at which its
+own motion slows down: in a time t its lag counts for t/(1 + κ t).
 
 Samples are taken at intervals of a hundredth of the slowest memory, so that they cost little if steps are much shorter.
 
@@ -58,12 +59,12 @@ from articulon.passes import pass_of
 from articulon.scaling.base import AGE, DELAY, ELAPSED, LAG, MEMORY, NEEDED, NEEDED_MEMORY, RATE, RELAXATION
 
 LOOKS, TIME, FACTOR, CHANGED, BEGAN, LATE, HEADER = range(7)
-"""Places in ``State.memory``: the number of samples so far, the time of the last sample, the factor of the drag then,
-the time at which that factor last changed, the time of the first sample, and the delay since then. For every speed the
-drift velocity, its mean rate, the lag z and the displacement so far follow; and for every group its range and its
-delay."""
+"""Places in ``State.memory``: the number of samples so far, the time of the last sample, the factor of the drag at that
+time, the time at which that factor last changed, the time of the first sample, and the delay since then. For every
+speed the drift velocity, its mean rate, the lag z and the displacement so far follow; and for every group its range and
+its delay."""
 APART = 0.01
-"""Time between two samples, over the slowest memory."""
+"""Time between two samples, relative to the slowest memory."""
 SPENT = 0.2
 """Fraction of the time since the start in which a joint may use up the rest of its allowed delay."""
 
@@ -88,7 +89,8 @@ class Followed(NamedTuple):
     """The longest relaxation time of the model [time]; 1 if noise acts, else 0; and the target delay, relative to the
     time since the start; shape (3,)."""
     inertia: np.ndarray
-    """Drag of the links in the form of an inertia, without zeros where a rotation has no drag, shape (links, 6)."""
+    """Drag of the links in the form of an inertia, with substitutes for zeros if a rotation has no drag, shape (links,
+    6)."""
     total: np.ndarray
     """Forces on the links, shape (links, 6)."""
     tau: np.ndarray
@@ -112,8 +114,7 @@ def memory_size(speeds: int, groups: int) -> int:
 
 @jit
 def find_drift(forest, drag, gravity, wrench, joint, wrench_channels, joint_channels, ws, followed):
-    """Compute drift velocities, into ``followed.drift``, at links that have been placed and whose channels have been
-    filled."""
+    """Compute drift velocities, into ``followed.drift``, at links whose poses and channels are known."""
     total, tau = followed.total, followed.tau
     find_forces(wrench, wrench_channels, followed)
     tau[:] = 0.0
@@ -129,7 +130,7 @@ def find_drift(forest, drag, gravity, wrench, joint, wrench_channels, joint_chan
 
 @jit
 def find_drift_of_wholes(forest, drag, gravity, wrench, wrench_channels, ws, followed):
-    """Compute the drift velocities of whole trees: the net force over the total drag of each, in the frame of its
+    """Compute the drift velocities of whole trees: the net force divided by the total drag of each, in the frame of its
     root."""
     find_forces(wrench, wrench_channels, followed)
     drag_wrenches(drag, at_rest(ws, followed), followed.total)
@@ -295,8 +296,9 @@ def follow(
 
 @pass_of
 def rescale(forest, change, memory, u, ws):
-    """Change the speeds u of placed links with the factor, from ``change[0]`` to ``change[1]``: the part without noise,
-    w − z/a2, is kept, and the rest keeps its momentum. ``change[2]`` is the kinetic energy that this adds."""
+    """Change the speeds u, at links whose poses are known, with the factor, from ``change[0]`` to ``change[1]``:
+    the part without noise, w − z/a2, is kept, and the rest keeps its momentum. ``change[2]`` is the kinetic energy that
+    this adds."""
     nu, before, after = u.size, change[0], change[1]
     move(forest, u, ws, 0, forest.mass.size)
     energy = kinetic_energy(forest, ws)

@@ -14,7 +14,7 @@ class Blocks(NamedTuple):
     y: np.ndarray
     """Coordinates and speeds, shape (blocks, nq + nu, width)."""
     acceleration: np.ndarray
-    """Accelerations of the latest kick, for rules that kick, shape (blocks, nu, width)."""
+    """Accelerations of the latest kick, for integrators with kicks, shape (blocks, nu, width)."""
     seeds: np.ndarray
     """Seeds of the noise, shape (blocks, width)."""
     failed: np.ndarray
@@ -22,7 +22,7 @@ class Blocks(NamedTuple):
     quaternions: np.ndarray
     """First of each set of four Euler parameters."""
     lost: np.ndarray
-    """1 where a state failed because its free flight did not converge, shape (blocks, width)."""
+    """1 if a state failed because its free flight did not converge, shape (blocks, width)."""
     taken: np.ndarray
     """Number of steps that have been taken, shape (1,)."""
 

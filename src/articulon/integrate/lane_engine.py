@@ -22,7 +22,7 @@ class LaneSettings(NamedTuple):
     factor: np.ndarray
     """Factors of the channels, shape (8,)."""
     window: float
-    """Length of a fine noise window, if the steps of the rule do not define it [time]."""
+    """Length of a fine noise window, if the steps of the integrator do not define it [time]."""
     average: int
     """Number of fine windows that are averaged in each held window."""
     thermostat: BaseThermostat | None = None
@@ -83,7 +83,7 @@ class LaneEngine:
         return int(self._blocks.taken[0])
 
     def take(self, rule: Tableau | str, steps: Steps) -> None:
-        """Take steps of an explicit rule, or friction-implicit steps with the drift of this name."""
+        """Take steps of an explicit scheme, or friction-implicit steps with the drift that ``rule`` names."""
         threads = min(threads_to_share(), len(self._blocks.y))
         if isinstance(rule, Tableau):
             go = partial(self._explicitly(threads, rule.b.size).take, threads, rule, steps)
@@ -104,7 +104,7 @@ class LaneEngine:
         return LaneTables(self.model, self._sites, thread, block, now.seeds, drawn, **own)
 
     def _explicitly(self, threads: int, stages: int) -> ExplicitLanes:
-        """The stepper of explicit rules, with arrays for given numbers of threads and stages."""
+        """The stepper of explicit schemes, with arrays for given numbers of threads and stages."""
         found = self._explicit
         if found is None or found.threads < threads or found.stages < stages:
             threads = max(threads, 0 if found is None else found.threads)

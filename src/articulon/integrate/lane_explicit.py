@@ -1,4 +1,4 @@
-"""Steps of explicit Runge–Kutta rules for many states of a model, side by side in the lanes of vector registers."""
+"""Steps of explicit Runge–Kutta schemes for many states of a model, side by side in the lanes of vector registers."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -85,7 +85,7 @@ def take_steps(code, scratch, now, tableau, steps, blocks, t, b):
 
 @kernel(parallel=True)
 def advance_blocks(code, scratch, now, tableau, steps, blocks):
-    """Take the steps of all blocks of states, shared out among threads."""
+    """Take the steps of all blocks of states, distributed over threads."""
     threads, count = code.shape[0], blocks.y.shape[0]
     for t in prange(threads):
         for b in range(t * count // threads, (t + 1) * count // threads):
@@ -102,7 +102,7 @@ def advance_blocks_alone(code, scratch, now, tableau, steps, blocks):
 
 
 class ExplicitLanes:
-    """Stepper of explicit rules, for given largest numbers of threads and stages.
+    """Stepper of explicit schemes, for given largest numbers of threads and stages.
 
     Parameters
     ----------

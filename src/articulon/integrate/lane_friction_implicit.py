@@ -1,7 +1,7 @@
 """Friction-implicit steps of many states of a model, side by side in the lanes of vector registers.
 
-A step has the same passes as in ``friction_implicit.py``, but works are not booked and the factors of the channels are
-constant.
+A step has the same passes as in ``friction_implicit.py``, but works are not recorded and the factors of the channels
+are constant.
 """
 
 from collections.abc import Callable
@@ -75,8 +75,8 @@ def draw_normals_of_states(seeds, stream, count, one, normals):
 
 @pass_of
 def stir_states(forest, bath, clock, u, ws, still, draw):
-    """Apply Langevin friction and noise over the time ``clock[1]`` from ``clock[0]`` on, at links that have been
-    placed."""
+    """Apply Langevin friction and noise over the time ``clock[1]`` from ``clock[0]`` on, at links whose poses are
+    known."""
     find_random_speeds(forest, 1.0, still, draw)
     stir_speeds(bath, clock, u, draw.speeds)
     move(forest, u, ws, 0, forest.mass.size)
@@ -149,7 +149,7 @@ def stirring(tables: LaneTables, arrays: Scratch, now: Present) -> list[Bound]:
 
 @jit
 def take_steps(codes, state, now, steps, fresh, blocks, t, b):
-    """Take the steps of block b in thread t; ``fresh`` unless the previous steps were of this kind too."""
+    """Take the steps of block b in thread t; ``fresh`` is true unless the previous steps were of this kind too."""
     y, acceleration, own_y, own_acceleration = blocks.y[b], blocks.acceleration[b], state[0][t], state[1][t]
     own_lost = state[2][t]
     for lane in range(own_lost.shape[1]):
@@ -183,7 +183,7 @@ def copy_lanes(to, numbers):
 
 @kernel(parallel=True)
 def advance_blocks(codes, state, now, steps, fresh, blocks):
-    """Take the steps of all blocks of states, shared out among threads."""
+    """Take the steps of all blocks of states, distributed over threads."""
     threads, count = codes[0].shape[0], blocks.y.shape[0]
     for t in prange(threads):
         for b in range(t * count // threads, (t + 1) * count // threads):

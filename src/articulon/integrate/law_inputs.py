@@ -1,4 +1,4 @@
-"""Inputs of scaling laws, their evaluation, and the booking of unscaled works."""
+"""Inputs of scaling laws, their evaluation, and the recording of unscaled works."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +23,7 @@ class LawInputs(NamedTuple):
     following: np.ndarray
     """Program that samples the lag of the motions; (0, 2) for a policy that does not track it."""
     rescaling: np.ndarray
-    """Program that keeps the thermal momentum when the factor changes; (0, 2) if none is to be kept."""
+    """Program that keeps the thermal momentum when the factor changes; (0, 2) if no momentum is kept."""
     sums: np.ndarray
     """Inputs of the law, shape (20,)."""
     time: np.ndarray
@@ -97,7 +97,7 @@ def ask(law, parameters, inputs, time, step, factor):
 
 @jit
 def keep_thermal_momentum(inputs, before, after, u):
-    """Change speeds u with the factor, if noise acts on tracked motions, at links that have been placed; return the
+    """Change speeds u with the factor, if noise acts on tracked motions, at links whose poses are known; return the
     kinetic energy that this adds."""
     if inputs.rescaling.shape[0] == 0:
         return 0.0
@@ -110,7 +110,7 @@ def keep_thermal_momentum(inputs, before, after, u):
 
 @jit
 def book_unscaled_works(state, before, after):
-    """Book the works of a step, in which the factors are constant, without the factors."""
+    """Record the works of a step, in which the factors are constant, without the factors."""
     for c in range(8):
         if state.factor[c] != 0.0:
             state.unscaled_work[c] += (after[c] - before[c]) / state.factor[c]

@@ -62,7 +62,7 @@ class OverdampedDriver(FixedStepDriver):
 
 
 def thermal_energy(model: Model) -> float:
-    """kT of the mean force of thermal speeds [energy]; zero without noise, and where det M cannot change."""
+    """kT of the mean force of thermal speeds [energy]; zero without noise, or if det M cannot change."""
     noise = brownian_of(model)
     return model.units.boltzmann * float(noise.temperature) if noise is not None and varies_mass(model) else 0.0
 

@@ -1,23 +1,24 @@
 """Brownian dynamics of articulated bodies: ζ(q) u = Γ(q) + noise, by the articulated recursion in O(n).
 
-Inertia is neglected. ζ = Jᵀ B J, with B the bodies' drag, is solved as M would be, each body's inertia being replaced
-by its drag matrix. The noise is drawn in body space, f of covariance 2 kT B/h, and F = Jᵀ f then has the covariance
-2 kT ζ/h that the fluctuation–dissipation theorem requires. A step is that of Fixman (J. Chem. Phys. 69, 1527, 1978):
-with μ = ζ⁻¹ and the same F in both halves
+Inertia is neglected. ζ = Jᵀ B J, with B the bodies' drag, is solved as M would be, with each body's inertia replaced by
+its drag matrix. The noise is drawn in body space, f of covariance 2 kT B/h, and F = Jᵀ f then has the covariance 2 kT
+ζ/h that the fluctuation–dissipation theorem requires. A step is that of Fixman (J. Chem. Phys. 69, 1527, 1978): with μ
+= ζ⁻¹ and the same F in both halves
 
     u = μ(q) (Γ(q) + F),   q' = q + h/2 u,   u' = μ(q') (Γ(q') + F),   q⁺ = q + h u',
 
 where + moves joints at constant speeds. The mean of u' then contains kT ∇·μ, the drift due to a mobility that depends
 on q, without computing the derivative of μ; without noise this is the midpoint rule, of order 2.
 
-Uncorrected, such steps sample e^{−Φ/kT} dq. Bodies with inertia, whatever their friction, have the density
-√det M e^{−Φ/kT} instead, with M the mass matrix, armatures included. Γ therefore includes +½ kT ∂ ln det M, the mean
-force of the neglected thermal speeds (``dynamics/mass_determinant.py``, ``dynamics/armature_determinant.py``); its work
-is booked in the channel ``stochastic``. The works of a step add up to zero, since there is no kinetic energy.
+Without a correction, such steps sample e^{−Φ/kT} dq, with Φ the potential energy. Bodies with inertia have the density
+√det M e^{−Φ/kT} for any friction, with M the mass matrix including armatures. Γ therefore includes +½ kT ∂ ln det M,
+the mean force of the neglected thermal speeds (``dynamics/mass_determinant.py``, ``dynamics/armature_determinant.py``);
+its work is recorded in the channel ``stochastic``. The works of a step add up to zero, since there is no kinetic
+energy.
 
 Steps that are too long are detected by the speeds u' in their middle. Along a harmonic mode of rate λ, u' − u = −½hλ u,
-and such steps grow where hλ > 2 (the midpoint rule's bound). So ⟨(u' − u)²⟩ ≤ (½hλ)² ⟨u²⟩ for each speed under noise,
-whatever the coupling, because the noise has the covariance of the mobility. If the mean of (u' − u)² over WATCHED steps
+and the motion grows if hλ > 2, the bound of the midpoint rule. So ⟨(u' − u)²⟩ ≤ (½hλ)² ⟨u²⟩ for each speed under noise
+and for any coupling, because the noise has the covariance of the mobility. If the mean of (u' − u)² over WATCHED steps
 exceeds that of u², forces or mobility change too fast for the step.
 """
 
@@ -49,7 +50,7 @@ WATCHED = 32
 change exceeds √32 times the speed."""
 RESOLVED = 1e-6
 """Smallest changes in a step that are checked, in radians and relative to the largest distance from the world's origin;
-smaller ones are rest and rounding."""
+smaller changes are regarded as rest or rounding."""
 
 
 class Watch(NamedTuple):
@@ -222,9 +223,9 @@ class Passes(NamedTuple):
     """Programs of a step."""
 
     push: np.ndarray
-    """Places the links at q and fills the channels, at rest."""
+    """Computes poses of the links at q, and forces in the channels, at rest."""
     push_middle: np.ndarray
-    """Places the links and fills the channels at the middle of the step."""
+    """Computes poses of the links, and forces in the channels, at the middle of the step."""
     shake: np.ndarray
     """Computes F; empty without noise."""
     balance: np.ndarray
@@ -236,7 +237,7 @@ class Passes(NamedTuple):
     book: np.ndarray
     """Computes the power at u."""
     place: np.ndarray
-    """Places the links at q."""
+    """Computes poses of the links at q."""
 
 
 def passes(e: Evaluator, arrays: Scratch) -> tuple[Passes, list[Program]]:
@@ -318,9 +319,8 @@ def watch_speeds(h, step, arrays):
 
 @kernel
 def advance(law, inputs, parameters, passes, h, stop, state, arrays, steps):
-    """Advance the state by a number of steps of length h. Returns REACHED, STOPPED, DIVERGED where a number is no
-    longer finite, or TOO_LONG where speeds change too much within steps; the state is then that of the last whole
-    step."""
+    """Advance the state by a number of steps of length h. Returns REACHED, STOPPED, DIVERGED if a number is no longer
+    finite, or TOO_LONG if speeds change too much within steps; the state is then that of the last whole step."""
     counters, q, u, factor, work = state.counters, arrays.q, arrays.u, state.factor, arrays.work
     copy_into(q, state.q)
     copy_into(work, state.work)

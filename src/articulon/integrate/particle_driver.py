@@ -47,7 +47,7 @@ class ParticleDriver(ArrayDriver):
         self._bind(state)
 
     def _make_room(self) -> None:
-        """Create the arrays that only this rule needs."""
+        """Create the arrays that only this integrator needs."""
 
     def _bind(self, state: State) -> None:
         """Bind the steps to a state and to the present lists."""
@@ -163,7 +163,7 @@ _CHANGED = ("time", "work", "factor", "bath", "counters")
 
 
 def reflecting_walls(model: Model) -> np.ndarray:
-    """Lowest and highest coordinates between reflecting walls, infinite where there are none [length], shape (2, 3)."""
+    """Lowest and highest coordinates between reflecting walls, infinite without walls [length], shape (2, 3)."""
     walls = np.array([[-np.inf] * 3, [np.inf] * 3])
     if model.box is not None:
         for axis, kind in enumerate(model.box.boundaries):

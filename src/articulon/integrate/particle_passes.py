@@ -20,11 +20,11 @@ from articulon.thermostats.langevin import ornstein_uhlenbeck, particle_normals
 BLOCK = 1024
 """Number of particles in a block, whose sums are taken together."""
 PARALLEL_PARTICLES = 20000
-"""Number of particles from which on the threads share the passes."""
+"""Smallest number of particles for which threads share the passes."""
 
 
 class Moving(NamedTuple):
-    """Particles in the order of cells; scratch arrays besides what is loaded from the state."""
+    """Particles in the order of cells. All arrays that are not loaded from the state are scratch."""
 
     x: np.ndarray
     """Coordinates x, unwrapped [length], shape (n,)."""

@@ -2,7 +2,8 @@
 
 All arrays are in the order of cells, so that neighbours are close in memory; they return to the order of the model when
 the neighbour lists are rebuilt, and at the end of every chunk. Operations on all particles are passes. Sums are taken
-over blocks of a fixed size and these in order, which gives the same bits for any number of threads.
+over blocks of a fixed size, and the sums of the blocks are added in order, which gives the same bits for any number of
+threads.
 """
 
 import numpy as np
@@ -42,8 +43,8 @@ def longest(moving):
 
 @jit
 def leapt(system, gone):
-    """Whether the largest squared displacement since the lists were built is beyond half the smallest width of the
-    periodic box plus what the lists allow: the particle has then moved through half of the box in the latest step."""
+    """Whether a particle has moved through half of the box in the latest step: its displacement since the lists were
+    built then exceeds half the smallest width of the periodic box plus the displacement that the lists allow."""
     inverse, periodic, least = system.cell.inverse, system.cell.periodic, np.inf
     for a in range(3):
         if periodic[a] != 0:
@@ -126,7 +127,7 @@ def sum_forces(system, functions, moving, clears):
 
 @jit
 def begin(system, functions, moving, clears, refresh, ordering, handing, state):
-    """Begin a chunk: load the particles from the state, and compute their forces unless these are at hand."""
+    """Begin a chunk: load the particles from the state, and compute their forces unless these are known already."""
     load_state(system, moving, refresh, ordering, handing, state)
     if moving.held[0] == 0:
         sum_forces(system, functions, moving, clears)
@@ -144,7 +145,7 @@ def force_magnitudes(particles, sums):
 
 @jit
 def drive_law(bath, kinetic, time, h, variables, sums):
-    """Set the law's inputs other than the forces: ζ, kd ζ' and the step."""
+    """Set the law's inputs other than the forces: the thermostat's ζ, kd ζ' and the step."""
     sums[STEP] = h
     if variables.size > 0:
         rate = (2.0 * kinetic - bath.constants[DEGREES_OF_FREEDOM] * target(bath, time)) / bath.masses[0]
@@ -173,8 +174,8 @@ def advance_verlet(
     sums,
     chunk,
 ):
-    """Advance the state by ``chunk[0]`` steps of length h, and write the status to ``chunk[1]``: REACHED, DIVERGED
-    where a number is no longer finite, or CAPACITY_EXCEEDED, with the state unchanged.
+    """Advance the state by ``chunk[0]`` steps of length h, and write the status to ``chunk[1]``: REACHED, DIVERGED if a
+    number is no longer finite, or CAPACITY_EXCEEDED, with the state unchanged.
 
     A step is half of a thermostat that scales speeds, half a kick, the drift with the exact friction and noise of a
     Langevin thermostat in its middle, half a kick, and half of the thermostat.

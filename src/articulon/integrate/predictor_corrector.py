@@ -1,4 +1,5 @@
-"""Linear multistep rules at fixed steps: predict, evaluate, correct, evaluate; started by a Runge–Kutta rule.
+"""Linear multistep methods at fixed steps: predict, evaluate, correct, evaluate; a Runge–Kutta scheme takes the first
+steps.
 
 The derivatives of the earlier steps are part of the state, so that a resumed run gives the same bits.
 """
@@ -21,7 +22,7 @@ EARLIER = 3
 
 
 def scratch(ny: int, formula: Multistep) -> Scratch:
-    """Arrays for a rule."""
+    """Arrays for a method."""
     stages = max(formula.start.b.size, EARLIER + 1)
     return Scratch(np.zeros(ny), np.zeros(ny), np.zeros((stages, ny)))
 
@@ -47,12 +48,12 @@ def advance(
     scratch,
     steps,
 ):
-    """Advance the state by a number of steps of length h. Returns REACHED, STOPPED, or DIVERGED where a number is no
+    """Advance the state by a number of steps of length h. Returns REACHED, STOPPED, or DIVERGED if a number is no
     longer finite; the state is then that of the last whole step.
 
-    The second evaluation of a step is the first of the next, at variables whose Euler parameters are of norm 1. The
-    policy's factors are computed once per step, from the forces at its start. After a step the state is projected onto
-    loop constraints and given motions.
+    The second evaluation of a step is also the first one of the next step, at variables whose Euler parameters are of
+    norm 1. The policy's factors are computed once per step, from the forces at its start. After a step the state is
+    projected onto loop constraints and given motions.
     """
     nq, nu = state.q.size, state.u.size
     y, trial, stages, counters, history = scratch.y, scratch.trial, scratch.stages, state.counters, state.rule.history

@@ -37,5 +37,5 @@ class Problem:
 
     @cached_property
     def parameters(self) -> np.ndarray:
-        """Parameters of the policy's law; raises ValueError for a policy that has none with this drag."""
+        """Parameters of the policy's law; raises ValueError for a policy that has no parameters with this drag."""
         return self.policy.parameters(self.damping)

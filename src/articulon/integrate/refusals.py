@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 PARTICLE_RULES = ("velocity-verlet", "r-respa", "ermak-mccammon")
-"""Rules that move free particles on plain arrays."""
+"""Names of the integrators that move free particles on plain arrays."""
 
 
 class Refusal(NamedTuple):
@@ -19,7 +19,8 @@ class Refusal(NamedTuple):
     here: str = ""
     """The part of the model concerned, for messages only."""
     elsewhere: bool = False
-    """Whether it is refused elsewhere with a message of its own: at its declaration, or where bodies are checked."""
+    """Whether the combination is refused elsewhere, with another message: at the declaration, or when bodies are
+    checked."""
 
     def message(self, words: Mapping[str, str]) -> str:
         """The message of the error."""

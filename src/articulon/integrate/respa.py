@@ -1,8 +1,8 @@
 """r-RESPA on plain arrays: forces that change fast are evaluated more often than those that change slowly
 (M. Tuckerman, B. J. Berne and G. J. Martyna, J. Chem. Phys. 97, 1990, 1992).
 
-Three levels, each velocity Verlet about the next: long range, pairs, bonded. With one inner step at every level it is
-velocity Verlet.
+There are three levels: long range, pairs, bonded. A step of a level is velocity Verlet in which steps of the next level
+replace the drift. With one inner step at every level, the scheme is velocity Verlet.
 """
 
 import numpy as np
@@ -83,10 +83,11 @@ def advance_respa(
     sums,
     chunk,
 ):
-    """Advance as ``advance_verlet`` does, with ``parts`` (2,): steps of pairs in each step, and bonded steps in each of
-    these.
+    """Advance as ``advance_verlet`` does, with ``parts`` (2,): steps of pairs in each step, and bonded steps in each
+    step of pairs.
 
-    A thermostat that scales speeds acts at both ends of a step, one that kicks in the middle of every innermost drift.
+    A thermostat that scales speeds acts at both ends of a step, and a thermostat that kicks acts in the middle of every
+    innermost drift.
     """
     kicks, drifts, _ = passes
     particles, counters, work, factor = system.particles, state.counters, state.work, state.factor

@@ -8,8 +8,8 @@ rods have their lengths. A flight over a time h is a step of RATTLE,
 
 with G the Jacobian of the rods and P the projection along M⁻¹Gᵀ onto speeds that keep the lengths. It is symplectic,
 time-reversible and of second order; momentum and angular momentum are conserved (H. C. Andersen, J. Comput. Phys. 52,
-24, 1983; Leimkuhler and Skeel, J. Comput. Phys. 112, 117, 1994). λ is found by Newton's iteration with the matrix
-G M⁻¹ Gᵀ of its start, which reduces the error at least tenfold in each iteration. For a chain that matrix is
+24, 1983; Leimkuhler and Skeel, J. Comput. Phys. 112, 117, 1994). λ is found by Newton's iteration with the matrix G M⁻¹
+Gᵀ at the start of the flight; each iteration reduces the error at least tenfold. For a chain that matrix is
 tridiagonal; for branched trees it has a short profile if no parent comes before its children. The cost is O(n).
 
 The result is then written as directions of swing joints. A rod's frame is turned by the shortest rotation from its old
@@ -51,11 +51,11 @@ from articulon.passes import pass_of
 ITERATIONS = 30
 """Most iterations; a flight that needs more is too long."""
 SETTLED = 1e-12
-"""Error of ½|d|² of any rod, over the square of its length, below which the current iteration is the last."""
+"""Error of ½|d|² of any rod, relative to the square of its length, below which the current iteration is the last."""
 ON_BEAD = 1e-12
-"""Distance over length below which a distance counts as zero."""
+"""Ratio of a distance to a length below which the distance counts as zero."""
 SHARED = 4096
-"""Number of beads from which on threads share them."""
+"""Smallest number of beads that are distributed over threads."""
 SIZE = 8
 """Number of trees that a thread takes at a time."""
 
@@ -74,14 +74,14 @@ class Rods(NamedTuple):
     first: np.ndarray
     """First rod of each row's profile, shape (rods,)."""
     at: np.ndarray
-    """Start of each row's profile in ``values``, less ``first``, shape (rods,)."""
+    """Start of each row's profile in ``values``, minus ``first``, shape (rods,)."""
     pair: np.ndarray
     """Index of the first neighbour of each rod among the rods before it, and the number of all pairs,
     shape (rods + 1,)."""
     neighbour: np.ndarray
     """The neighbouring rod of each pair, shape (pairs,)."""
     factor: np.ndarray
-    """Inverse mass of the shared bead of each pair, negative where it ends one rod and begins the other, shape
+    """Inverse mass of the shared bead of each pair, negative if it ends one rod and begins the other, shape
     (pairs,)."""
     values: np.ndarray
     """The matrix below its diagonal, later L of L D Lᵀ, row by row."""
@@ -288,8 +288,8 @@ def shortest_turn(a, b):
 
 @jit
 def take_beads(rods, ws, time, first, last):
-    """Compute positions and velocities of the beads, from links that have been placed and moved, and the positions of a
-    flight without tensions."""
+    """Compute positions and velocities of the beads, from links whose poses and velocities are known, and the
+    positions of a flight without tensions."""
     for k in range(first, last):
         z = column(load_matrix(ws.rotation, k), 2)
         arm = scale(rods.length[k], z)
@@ -322,7 +322,7 @@ def give_beads(forest, rods, q, u, ws, first, last):
         e = normalised(product(shortest_turn(column(load_matrix(ws.rotation, k), 2), z), e))
         own = normalised(product(conjugate(frame), e))
         q[kq], q[kq + 1], q[kq + 2], q[kq + 3] = own[0], own[1], own[2], own[3]
-        # ω across the rod, less the parent's; the joint's own has no component along the rod.
+        # ω across the rod, minus that of the parent; the joint's angular velocity has no component along the rod.
         axes = matrix(e)
         w = sub(scale(1.0 / rods.length[k], cross(z, sub(v, carried))), spin)
         a, b = dot(column(axes, 0), w), dot(column(axes, 1), w)
@@ -333,7 +333,7 @@ def give_beads(forest, rods, q, u, ws, first, last):
 
 @jit
 def fly_tree(forest, rods, t, q, u, time, ws):
-    """Free flight of one tree of beads, which is left placed and moved; return the status."""
+    """Free flight of one tree of beads, whose poses and velocities are known afterwards; return the status."""
     first, last, start, end = forest.tree[t], forest.tree[t + 1], rods.tree[t], rods.tree[t + 1]
     take_beads(rods, ws, time, first, last)
     for r in range(start, end):
@@ -372,14 +372,14 @@ def fly_some(forest, rods, q, u, time, ws, group):
 
 @kernel(parallel=True)
 def fly_in_parallel(forest, rods, q, u, time, ws, found):
-    """Free flight of the trees, shared out among threads; the status of each group is kept."""
+    """Free flight of the trees, distributed over threads; the status of each group is kept."""
     for group in prange(found.size):
         found[group] = fly_some(forest, rods, q, u, time, ws, group)
 
 
 @pass_of
 def fly_rods_in_parallel(forest, rods, q, u, span, ws, status, found):
-    """Free flight of many beads, shared out among threads; ``found`` (groups,) is scratch."""
+    """Free flight of many beads, distributed over threads; ``found`` (groups,) is scratch."""
     fly_in_parallel(forest, rods, q, u, span[0], ws, found)
     for group in range(found.size):
         status[0] = max(status[0], found[group])

@@ -1,4 +1,4 @@
-"""SciPy's stiff solvers on the compiled derivative, as a reference for other rules."""
+"""SciPy's stiff solvers on the compiled derivative, as a reference for other integrators."""
 
 import math
 
@@ -33,7 +33,7 @@ _LARGEST = "the acceleration is largest"
 
 
 class _UsersError(Exception):
-    """A user's function has raised an exception, which its own record holds."""
+    """A user's function has raised an exception; the record of the user's functions holds it."""
 
 
 class SciPyDriver(Driver):

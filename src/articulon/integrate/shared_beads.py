@@ -1,8 +1,8 @@
-"""Steps of beads on rods with the trees shared out among MPI ranks, where LAMMPS computes the forces.
+"""Steps of beads on rods with the trees distributed over MPI ranks, where LAMMPS computes the forces.
 
 A rank moves some of the trees, consecutive in the order of the model. In each step it sends the others the positions of
-its beads, from which LAMMPS computes the forces, and its part of the work. Between chunks of steps all ranks have the
-same state, as if each moved all trees; before a chunk they agree on it together.
+its beads, from which LAMMPS computes the forces, and its part of the work. Between chunks of steps, all ranks have the
+same state, as if each moved all trees; before a chunk, they check that it is the same.
 """
 
 import numpy as np
@@ -88,7 +88,7 @@ class SharedBeadDriver(BeadDriver):
         try:
             return self._take_together(state, shared)
         except ArticulonError:
-            raise  # agreed among all ranks
+            raise  # all ranks raise it together
         except BaseException as error:
             self.ranks.abort(error)
             raise

@@ -1,4 +1,4 @@
-"""The steps of ``bead_lanes.py`` with the groups shared out among threads: the results are the same to the last bit."""
+"""The steps of ``bead_lanes.py`` with the groups distributed over threads: the results are the same to the last bit."""
 
 import numpy as np
 from numba import prange
@@ -13,8 +13,8 @@ from articulon.thermostats.langevin import decay_and_noise
 from articulon.thermostats.schedule import target
 
 SHARED = 4096
-"""Number of beads from which on threads share them; with fewer, starting threads costs more. The choice does not depend
-on the number of threads."""
+"""Smallest number of beads that are distributed over threads; with fewer beads, starting threads costs more than it
+saves. The choice does not depend on the number of threads."""
 GROUPS, DRAWN = 4, 512
 """Numbers of groups, and of beads for which noise is drawn, that a thread takes at a time."""
 
@@ -51,14 +51,14 @@ def stir_some(part, beads, bath, clock, found):
 
 @kernel(parallel=True)
 def run_parts(code, parts):
-    """Run the pass of a program for every part, shared out among threads."""
+    """Run the pass of a program for every part, distributed over threads."""
     for part in prange(parts):
         run_at(code, 0, part)
 
 
 @pass_of
 def fly_shared_groups(flights, found, status):
-    """Free flight of all groups as in ``fly_beads``, shared out among threads."""
+    """Free flight of all groups as in ``fly_beads``, distributed over threads."""
     run_parts(flights, (found.shape[0] + GROUPS - 1) // GROUPS)
     for g in range(found.shape[0]):
         status[0] = max(status[0], np.int64(found[g, 0]))
@@ -66,7 +66,7 @@ def fly_shared_groups(flights, found, status):
 
 @pass_of
 def kick_shared_groups(kicks, found, half, work, size):
-    """Kicks of all groups as in ``kick_beads``, shared out among threads."""
+    """Kicks of all groups as in ``kick_beads``, distributed over threads."""
     run_parts(kicks, (found.shape[0] + GROUPS - 1) // GROUPS)
     done, moving = 0.0, 0.0
     for g in range(found.shape[0]):
@@ -78,7 +78,7 @@ def kick_shared_groups(kicks, found, half, work, size):
 
 @pass_of
 def stir_shared_groups(draws, stirs, found, beads, work):
-    """Friction and noise of all groups as in ``stir_beads``, shared out among threads."""
+    """Friction and noise of all groups as in ``stir_beads``, distributed over threads."""
     run_parts(draws, (beads.link.size + DRAWN - 1) // DRAWN)
     fill_copies(beads, beads.noise_numbers)
     run_parts(stirs, (found.shape[0] + GROUPS - 1) // GROUPS)

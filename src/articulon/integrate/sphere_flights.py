@@ -11,12 +11,12 @@ from articulon.kernels import jit, routine
 UNSHIFTED = 13
 """Index of the zero shift."""
 ROUNDING = (8.0 * 2.0**-52) ** 2
-"""Square of the speed of approach, over the squared speeds of the two, below which they count as not approaching: an
-impulse would be lost in the last digits of their velocities, and the two would hit each other again at once,
-endlessly."""
+"""Square of the speed of approach of two spheres, relative to their squared speeds, below which they count as not
+approaching: an impulse would be lost in the last digits of their velocities, and they would hit each other again at
+once, without end."""
 GRAZING = 1e-20
 """Square of the cosine of the angle to the line of centres below which two touching spheres pass each other. They would
-overlap by half of that in diameters, far below rounding, and only rounding makes them approach."""
+overlap by half this number of diameters, far below rounding, and only rounding makes them approach."""
 
 
 @jit
@@ -37,9 +37,10 @@ def impact_time(c, b, a, square):
 @jit
 def exit_time(distance, speed, acceleration):
     """Time until a point at a distance d inside a face leaves through it, with speed v and acceleration a towards it:
-    ½ a τ² + v τ = d, at the root at which it moves outwards; infinity if it never does.
+    ½ a τ² + v τ = d, at the root at which it moves outwards; infinity if it never leaves.
 
-    A point beyond the face by rounding leaves at once, and one that has just entered does not leave where it entered.
+    A point that is beyond the face by rounding leaves at once, and a point that has just entered through the face does
+    not leave through it at once.
     """
     if acceleration == 0.0:
         return max(distance / speed, 0.0) if speed > 0.0 else np.inf
@@ -148,7 +149,7 @@ def _inside(grid, axis, cell):
 @jit
 def _copy_cell(spheres, cell, shift, found, shifted):
     """Copy the slots of a cell and return the number of spheres found by then. Indices are unsigned, because signed
-    ones would need a check for counting from the end."""
+    indices would need a check for negative values."""
     slots, near = spheres.grid.slots, spheres.near
     filled = spheres.grid.filled[cell]
     for slot in range(4):
@@ -165,8 +166,8 @@ def _copy_cell(spheres, cell, shift, found, shifted):
 
 @jit
 def wrapped(grid, axis, cell):
-    """The index of a cell beyond the ends of an axis, wrapped, or NOBODY if there is none; and whether it lies behind
-    the lower face, −1, the upper one, 1, or neither, 0."""
+    """The index of a cell beyond the ends of an axis, wrapped, or NOBODY if there is none; and −1 if the cell lies
+    beyond the lower face, 1 if it lies beyond the upper face, else 0."""
     count = grid.cells[axis]
     if 0 <= cell < count:
         return cell, 0
@@ -177,8 +178,8 @@ def wrapped(grid, axis, cell):
 
 @routine
 def find_impact(spheres, i, lowest, highest):
-    """Find the earliest impact of a sphere, from its own time on, with spheres in cells around it, among those that are
-    earlier than the present impacts of both. The cells have offsets from ``lowest`` to ``highest`` by axis.
+    """Find the earliest impact of a sphere, from its own time on, with spheres in cells around it. Only impacts earlier
+    than the present impacts of both spheres count. The cells have offsets from ``lowest`` to ``highest`` by axis.
 
     Returns
     -------

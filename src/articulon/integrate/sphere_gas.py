@@ -38,7 +38,8 @@ IMPACTS = 50_000
 FIRST_SLOTS = 4
 """Number of slots of a cell at the start."""
 INSTANT = 1e-6
-"""Time below which successive impacts of a sphere may be endless, over the time in which it moves by its diameter."""
+"""Time below which successive impacts of a sphere may be endless, relative to the time in which it moves by its
+diameter."""
 
 
 @dataclass
@@ -129,10 +130,10 @@ class SphereGas:
         self.collapsed = NOBODY
         """The sphere whose impacts have no end, or NOBODY."""
         self.collapse_time = np.nan
-        """Time of that collapse, from the start of the latest flight [time]."""
+        """Time at which the endless impacts were found, from the start of the latest flight [time]."""
 
     def overlap(self, positions: np.ndarray) -> tuple[float, int, int]:
-        """Largest overlap of two spheres over the sum of their radii, and the two spheres."""
+        """Largest overlap of two spheres, relative to the sum of their radii, and the two spheres."""
         spheres, order, _ = self._placed(positions, np.zeros_like(positions))
         found = np.zeros(2, dtype=np.int64)
         worst = float(deepest_overlap(spheres, found))

@@ -1,4 +1,4 @@
-"""Statistics of impacts that the event-driven rule keeps in ``State.rule.history``; events are not kept."""
+"""Statistics of impacts that the event-driven integrator stores in ``State.rule.history``; events are not kept."""
 
 from articulon.columns import Columns
 

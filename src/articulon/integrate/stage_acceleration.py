@@ -1,13 +1,13 @@
 """Anderson's acceleration of the iteration for stages, tree by tree (J. ACM 12, 547, 1965).
 
-A sweep maps rates x to g(x), and the stages are solved where g(x) = x. With the residual r = g(x) − x and the changes
-Δg, Δr from each sweep to the next, the iteration continues from the rates
+A sweep maps rates x to g(x), and the stages are solved if g(x) = x. With the residual r = g(x) − x and the changes Δg,
+Δr from each sweep to the next, the iteration continues from the rates
 
     g − Σ_j γ_j Δg_j,    with γ that minimises |r − Σ_j γ_j Δr_j|.
 
 For a linear g this is equivalent to GMRES (Walker and Ni, SIAM J. Numer. Anal. 49, 1715, 2011): the few directions in
 which sweeps converge slowly, or diverge, are identified and solved for. Trees that exert no forces on each other are
-independent, so that every tree has its own coefficients γ, and many chains converge like one.
+independent, so that every tree has its own coefficients γ, and many chains converge as fast as one.
 
 No data are kept from step to step.
 """
@@ -21,24 +21,25 @@ from articulon.kernels import jit, routine
 from articulon.model import Forest
 
 SLOW = 0.5
-"""Ratio of the change of the coordinates to that of the sweep before, as the mean of two, above which sweeps are mixed.
-Iterations that converge faster end before mixing pays."""
+"""Ratio of the change of the coordinates to that of the sweep before. If the mean of two ratios exceeds it, sweeps are
+mixed. Iterations that converge faster end before mixing pays."""
 DEPTH = 8
-"""Most changes that are mixed. With 3, a free chain of 16 bodies takes half again as many sweeps at its longest steps;
-20 save few more."""
+"""Most changes that are mixed. With 3, a free chain of 16 bodies takes 1.5 times as many sweeps at its longest steps;
+with 20, few sweeps fewer."""
 DEPENDENT = 1e-7
 """Square of the sine of the angle to later changes below which a change is left out as linearly dependent."""
 ROUNDED = 2.0**-48
-"""Residual over the rates below which it is rounding and is not mixed."""
+"""Residual, relative to the rates, below which it is rounding and is not mixed."""
 MEANS = 2.0**-36
-"""Change of a tree's rates over these above which it is used to estimate eigenvalues, far above rounding."""
+"""Change of a tree's rates, relative to the rates, above which it is used to estimate eigenvalues, far above
+rounding."""
 POWERS = 100
 """Most iterations for the largest eigenvalue."""
 
 
 class Sweeps(NamedTuple):
-    """Data of the sweeps of a step; they may be discarded between steps. Rates are scaled and ordered by tree: in a
-    tree those that the group depends on, stage by stage, those of coordinates before those of momenta."""
+    """Data of the sweeps of a step; they may be discarded between steps. Rates are scaled and ordered by tree. For each
+    tree they are the rates that the group depends on, stage by stage, those of coordinates before those of momenta."""
 
     order: np.ndarray
     """Coordinates, tree by tree, shape (nq,)."""
@@ -85,18 +86,18 @@ class Sweeps(NamedTuple):
 
 
 def sweeps_of(forest: Forest, turning: np.ndarray, length: float, pair: Pair) -> Sweeps:
-    """Arrays for the sweeps of a rule over a model.
+    """Arrays for the sweeps of a scheme over a model.
 
     Parameters
     ----------
     forest
         The bodies.
     turning
-        1 where a coordinate belongs to a rotation, else 0, shape (nq,).
+        1 if a coordinate belongs to a rotation, else 0, shape (nq,).
     length
         The largest length on a body, or zero.
     pair
-        The rule.
+        The scheme.
     """
     stages, nq, trees = pair.b.size, turning.size, max(forest.tree.size - 1, 0)
     by_start = np.argsort(forest.q_start, kind="stable")
@@ -173,7 +174,8 @@ def note_stage(noted, i, arrays, sweeps):
 
 @routine
 def mix_sweeps(noted, parts, first, end, arrays, sweeps):
-    """Replace the rates that a sweep has found, after ``noted`` others, by those to continue from."""
+    """Replace the rates that a sweep has found, after ``noted`` other sweeps, by the rates from which the iteration
+    continues."""
     tree, stages = sweeps.tree, arrays.rate_q.shape[0]
     for t in range(tree.size - 1):
         size = tree[t + 1] - tree[t]
@@ -287,10 +289,10 @@ def solve(kept, L, y):
 def are_others(noted, parts, arrays, sweeps):
     """Whether the sweeps approach stages that are not the solution of short steps.
 
-    As a step becomes longer, the real eigenvalues of ∂g/∂x grow from 0. Where one reaches 1, the solution ends at a
-    fold, where it meets another solution, which has an eigenvalue above 1. Plain sweeps are repelled by that one, but
-    mixed sweeps may converge to it. The largest eigenvalue is estimated on the latest changes Δx = Δg − Δr, to within a
-    tenth in coiled chains.
+    As a step becomes longer, the real eigenvalues of ∂g/∂x grow from 0. If one reaches 1, the solution ends at a fold,
+    where it meets another solution, which has an eigenvalue above 1. Plain sweeps are repelled by that other solution,
+    but mixed sweeps may converge to it. The largest eigenvalue is estimated on the latest changes Δx = Δg − Δr, to
+    within a tenth in coiled chains.
     """
     tree, stages, kept = sweeps.tree, arrays.rate_q.shape[0], min(noted, DEPTH)
     for t in range(tree.size - 1):

@@ -1,10 +1,10 @@
-"""Solution of the stages of partitioned rules, by iteration until only rounding changes them.
+"""Solution of the stages of partitioned schemes, by iteration until only rounding changes them.
 
 Stages that depend on each other form a group, and groups are solved one after the other: the first stage of the Lobatto
 pair of two stages is solved before the second is begun. A sweep evaluates the stages of a group one after the other,
-each from the latest rates of all. Plain iteration continues from the result of a sweep. Where that converges slowly or
-not at all, accelerated iteration mixes it with the results of earlier sweeps (``stage_acceleration``); the limit is the
-same. If accelerated iteration fails for a group, plain iteration is tried.
+each with the latest rates of all stages. Plain iteration continues from the result of a sweep. If that converges slowly
+or not at all, accelerated iteration mixes it with the results of earlier sweeps (``stage_acceleration``); the limit is
+the same. If accelerated iteration fails for a group, plain iteration is tried.
 """
 
 import numpy as np
@@ -45,11 +45,11 @@ def next_stage(pair, i, h, lost, arrays):
 
 @jit
 def keep_rates(i, h, arrays):
-    """Take over the fresh rates of stage i; return by how much they change the coordinates in a step, in radians or
+    """Accept the latest rates of stage i; return by how much they change the coordinates in a step, in radians or
     relative to the largest length, and infinity if a rate is not finite.
 
-    Momenta need no measure of their own: the rates are M⁻¹ p, and changes of momenta that do not move the coordinates
-    are rounding.
+    Changes of momenta need no separate measure: the rates are M⁻¹ p, and changes of momenta that do not move the
+    coordinates are rounding.
     """
     q, turning, fresh, rate = arrays.q, arrays.turning, arrays.fresh, arrays.rate_q[i]
     fresh_p, rate_p = arrays.fresh_p, arrays.rate_p[i]
@@ -95,8 +95,8 @@ def solve_stages(passes, factor, time, h, pair, lost, arrays, sweeps, counters):
 
 @jit
 def solve_group(passes, factor, time, h, pair, first, end, lost, arrays, sweeps, mixes, counters):
-    """Iterate the stages from ``first`` to before ``end``, which depend on no later stages; if ``mixes``, the iteration
-    is accelerated where it is slow."""
+    """Iterate the stages from ``first`` to before ``end``, which depend on no later stages; ``mixes`` tells whether a
+    slow iteration is accelerated."""
     least, stalls, parts = np.inf, 0, find_places(pair, first, end, sweeps)
     before, earlier, looked = np.inf, np.inf, False
     noted = -1  # number of sweeps stored before this one; sweeps are not stored while they converge fast

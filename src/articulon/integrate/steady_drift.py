@@ -1,4 +1,4 @@
-"""The drift of a friction-implicit step at constant speeds, of joints and of the modes of flexible bodies."""
+"""The drift step of a friction-implicit step at constant speeds of joints and of the modes of flexible bodies."""
 
 from articulon.algebra.rotations import (
     conjugate,
@@ -35,8 +35,8 @@ from articulon.passes import pass_of
 
 @pass_of
 def drift(forest, q, u, ws, span):
-    """Drift of links that have been placed and moved, for a time ``span`` (1,) at constant speeds; places them
-    again.
+    """Drift step of links whose poses and velocities are known, for a time ``span`` (1,) at constant speeds;
+    computes their new poses.
 
     On a joint that leaves all rotations free the link's angular velocity in the world is kept, not the joint's own
     speed. A light body that spins fast on a rotating parent then has no velocity-product acceleration from its spin.
@@ -104,7 +104,7 @@ def drift_flexible_links(forest, q, u, ws, time, start, end):
 
 @jit
 def turning_of(forest, u, ws, i):
-    """Angular velocity of a node, or of a flexible body that is welded to its parent, after it has been placed."""
+    """Angular velocity of a node, or of a flexible body that is welded to its parent, whose pose is known."""
     _, count, _, row, _, at = carrying_modes(forest, i)
     w = load_from(ws.twist, forest.parent[i], 3) if forest.parent[i] >= 0 else ZERO
     for j in range(count):

@@ -18,8 +18,8 @@ def check_thermostat(
     duration: float,
     barostat: BaseBarostat | None = None,
 ) -> None:
-    """Raise CaseError if the thermostat, the barostat, the rule, the policy and the model do not go together, or if the
-    thermostat does not suit the model or the duration [time]."""
+    """Raise CaseError if the thermostat, the barostat, the integrator, the policy and the model do not go together, or
+    if the thermostat does not suit the model or the duration [time]."""
     check(Combination(model, integrator, policy, thermostat, resists=resists(model), barostat=barostat))
     if barostat is not None:
         barostat.check(model, thermostat)

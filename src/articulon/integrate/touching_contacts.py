@@ -1,4 +1,4 @@
-"""Contacts in the steps of bodies on joints: passes over their tables, each compiled by itself."""
+"""Contacts in the steps of bodies on joints: passes over their tables, each compiled separately."""
 
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from articulon.model import Workspace
 from articulon.passes import pass_of
 
 FINE, EXCEEDED, ASTRAY = range(3)
-"""Results of a pass: success; a list has overflowed; a sphere is where it cannot be."""
+"""Results of a pass: success; a list has overflowed; a sphere is at an impossible position."""
 
 
 class LinkMotion(NamedTuple):
@@ -44,7 +44,7 @@ def motion_of(ws: Workspace) -> LinkMotion:
 
 @pass_of
 def place_carried(carried, links, touching):
-    """Compute the centres of the spheres at links that have been placed."""
+    """Compute the centres of the spheres at links whose poses are known."""
     place_spheres(carried, links, touching)
 
 
@@ -63,7 +63,7 @@ def list_carried(touching, lists, refresh, found):
 
 @pass_of
 def follow_carried(touching, lists, refresh, found):
-    """Update the lists with the positions of spheres that have been placed."""
+    """Update the lists with the known positions of the spheres."""
     if follow_spheres(touching, lists, refresh):
         found[0] = FINE
     else:
@@ -72,9 +72,9 @@ def follow_carried(touching, lists, refresh, found):
 
 @pass_of
 def look(pairs, contacts, lists, carried, links, touching, now, times, found):
-    """Evaluate all contacts at the time ``now[0]``, a time ``now[1]`` after the last evaluation, at links that have
-    been placed and moved, and sum their wrenches on the links; without effect if a wall has moved and its list
-    overflows."""
+    """Evaluate all contacts at the time ``now[0]``, a time ``now[1]`` after the last evaluation, at links whose
+    poses and velocities are known, and sum their wrenches on the links; without effect if a wall has moved and its
+    list overflows."""
     time, h = now[0], now[1]
     move_spheres(carried, links, touching)
     meet_walls(contacts, lists, touching, time, h)

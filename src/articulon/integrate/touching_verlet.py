@@ -9,7 +9,7 @@ Because M is constant during a kick, the kick changes the kinetic energy by exac
 changes the linear and the angular momentum by the sums of the forces and of their moments, times its length. The motion
 without forces conserves the kinetic energy and both momenta. Classical Runge-Kutta steps conserve them to (h ω)⁵. This
 is no more than rounding, because the steps h resolve contacts, whose frequency is much higher than the joint speeds ω.
-Rules for forces that change little in a step treat velocity products as part of the kicks. Here the balance of energy
+Schemes for forces that change little in a step treat velocity products as part of the kicks. Here the balance of energy
 would then be off by (h u'/u)², which is (h/t_c)² in a collision of duration t_c. The whole method is of second order
 (Strang, SIAM J. Numer. Anal. 5, 506, 1968).
 """
@@ -48,9 +48,9 @@ class HistoryPlaces(Columns):
     due: int = 9
     """Works by channel in the pending half kick (8) [energy]."""
     lines_done: int = 17
-    """The same as ``done``, for each ledger line of the contacts (5) [energy]."""
+    """Works by ledger line of the contacts, up to the end of the pending half kick (5) [energy]."""
     lines_due: int = 22
-    """As ``due``, by line of contacts (5) [energy]."""
+    """Works by ledger line of the contacts in the pending half kick (5) [energy]."""
     width: int = 27
 
 
@@ -81,7 +81,7 @@ class Scratch(NamedTuple):
     now: np.ndarray
     """Time at which contacts are evaluated, and time since the last evaluation [time], shape (2,)."""
     span: np.ndarray
-    """Time over which the works of contacts are booked [time], shape (1,)."""
+    """Time over which the works of contacts are recorded [time], shape (1,)."""
     found: np.ndarray
     """Result of a pass over contacts, see :mod:`articulon.integrate.touching_contacts`, shape (1,)."""
 
@@ -98,7 +98,7 @@ class Passes(NamedTuple):
     """Programs of a step, and the arrays through which they are called."""
 
     locate: np.ndarray
-    """Places and moves the links at q and u."""
+    """Computes poses and velocities of the links at q and u."""
     book: np.ndarray
     """Power of the channels at ``mean``."""
     q: np.ndarray
@@ -124,7 +124,7 @@ def passes(e: Evaluator, arrays: Scratch) -> tuple[Passes, list[Program]]:
 
 @jit
 def locate(passes, y, nq):
-    """Place and move the links at q and u of y."""
+    """Compute poses and velocities of the links at q and u of y."""
     copy_into(passes.q, y[:nq])
     copy_into(passes.u, y[nq : nq + passes.u.size])
     run(passes.locate)
@@ -170,12 +170,12 @@ def flow(rhs, state, arrays, time, h):
 
 @jit
 def kick(rhs, passes, state, block, arrays, time, h, done, booking_done, booking_due):
-    """Compute M⁻¹F at links whose contacts have been evaluated, and kick over a time ``done``; book the works of this
+    """Compute M⁻¹F at links whose contacts have been evaluated, and kick over a time ``done``; record the works of this
     kick and of the next one.
 
     M⁻¹F is u' minus u' without forces; drag is evaluated at the predicted speeds at the end of the step. A kick does
     not change the speeds of driven joints. The power of their drives in a kick is therefore only the part with which
-    they hold these speeds against the forces; ``flow`` books the rest.
+    they hold these speeds against the forces; ``flow`` records the rest.
     """
     y, dy, free, mean, works = arrays.y, arrays.dy, arrays.free, arrays.mean, arrays.works
     nu, half, window = mean.size, 0.5 * h, state.counters[WINDOW]
@@ -249,7 +249,7 @@ def advance_touching(
     giving,
 ):
     """Advance the state by ``chunk[0]`` steps of length h, and write the status to ``chunk[1]``: REACHED, DIVERGED
-    where a number is no longer finite or a sphere is where it cannot be, NOT_CLOSED, or CAPACITY_EXCEEDED where a list
+    if a number is no longer finite or a sphere is at an impossible position, NOT_CLOSED, or CAPACITY_EXCEEDED if a list
     is too short. After a failure the state must not be used."""
     y, now, found = arrays.y, arrays.now, arrays.found
     nq, nu = state.q.size, state.u.size

@@ -24,9 +24,9 @@ class Blocks(NamedTuple):
 
 
 def blocks(forest: Forest, nq: int, nu: int, embedded: bool = False, bath: int = 0) -> Blocks:
-    """One block for each joint's translation, rotation and their speeds, one for each flexible body's modes and one for
-    their speeds, one for the works, and for a thermostat with ``bath`` variables one for each of its ζ, measured as a
-    speed, and one for the energy of its reservoir.
+    """One block for each joint's translation, for its rotation, and for the speeds of each; one for each flexible
+    body's modes, and one for their speeds; and one for the works. A thermostat with ``bath`` variables has one block
+    for each of its ζ, measured as a speed, and one for the energy of its reservoir.
 
     With Euler parameters ``embedded`` the speeds are the rates of all coordinates, and no Euler parameters are
     normalised.

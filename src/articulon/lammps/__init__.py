@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 _LATER = {"Coupled": "articulon.runs.coupled"}
-"""Names that belong to this package but live in higher layers, because they run models."""
+"""Names that belong to this package but are defined in packages of higher layers, because they run models."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,9 +1,9 @@
 """Find the polymer chains in a data file: molecules whose bonds form a linear chain, a ring or a star.
 
-A data file does not name polymers. A molecule is a set of atoms connected by bonds, rigid ones included. It is a chain
-if it has at least four beads, as many as a dihedral angle has, which excludes water, carbon dioxide and the like. Arms
-of a star have at least two beads, which excludes methane and nitrate ions. All-atom molecules are branched by their
-hydrogens, and are not chains either.
+A data file does not name polymers. A molecule is a set of atoms connected by bonds, including rigid bonds. It is a
+chain if it has at least four beads, the number of atoms in a dihedral angle; this excludes water, carbon dioxide and
+similar molecules. Arms of a star have at least two beads, which excludes methane and nitrate ions. All-atom molecules
+are not chains either, because their hydrogens are branches.
 """
 
 from typing import NamedTuple
@@ -30,11 +30,11 @@ class BondedChains(NamedTuple):
     kind: np.ndarray
     """Index of each chain's kind in :data:`KINDS`, shape (chains,)."""
     others: int
-    """Number of molecules with as many beads that are not chains."""
+    """Number of molecules with at least :data:`LEAST` beads that are not chains."""
 
     @property
     def notes(self) -> list[str]:
-        """Describe the chains found, and the other molecules, a line each."""
+        """Describe the chains found and the other molecules, one line for each kind."""
         found, length = [], np.diff(self.first)
         for kind, name in enumerate(KINDS):
             own = length[self.kind == kind]
@@ -60,7 +60,7 @@ def bonded_chains(bonds: np.ndarray, count: int) -> BondedChains:
     atoms = np.bincount(owner, minlength=molecules)
     edges = np.bincount(owner[pairs[:, 0]], minlength=molecules)
     branching = np.bincount(owner, degree > 2, minlength=molecules)
-    # Each atom bonded to a branching atom begins an arm, which must have another bead.
+    # Each neighbour of a branching atom begins an arm, which must have a second bead.
     ends = degree[pairs] == 1
     short = np.bincount(owner[pairs[:, 0]], (ends & (degree[pairs[:, ::-1]] > 2)).any(axis=1), minlength=molecules)
     open_ended, unbranched = edges == atoms - 1, branching == 0
@@ -81,7 +81,7 @@ def bonded_chains(bonds: np.ndarray, count: int) -> BondedChains:
 
 
 def _in_order(members: np.ndarray, kind: int, degree: np.ndarray, neighbours: list[list[int]]) -> np.ndarray:
-    """Return the atoms of a chain along its backbone; those of a star unchanged."""
+    """Return the atoms of a chain in their order along the backbone; those of a star are returned unchanged."""
     if KINDS[kind] == "star":
         return members
     ends = members[degree[members] == 1]

@@ -1,6 +1,6 @@
-"""Convert LAMMPS's bonds, angles, dihedrals and impropers with their coefficients to our forces.
+"""Convert LAMMPS's bonds, angles, dihedrals and impropers, with their coefficients, to our forces.
 
-LAMMPS's harmonic terms lack the factor ½: their K is half of our stiffness. Its rest angles are in degrees.
+LAMMPS's harmonic terms lack the factor ½, so its K is half of our stiffness. Its rest angles are in degrees.
 """
 
 import math
@@ -31,17 +31,17 @@ class Coefficient(NamedTuple):
     style: str
     words: tuple[str, ...]
     where: str
-    """The line or the command, for messages."""
+    """The line of the file or the command that gives the coefficients, for messages."""
 
 
 def plain(style: str) -> str:
-    """Return a style without the suffix of an accelerated variant."""
+    """Return the name of a style without the suffix of an accelerated variant."""
     return next((style.removesuffix(end) for end in SUFFIXES if style.endswith(end)), style)
 
 
 def coefficients_of(data: DataFile, commands: Commands, family: str) -> dict[int, Coefficient]:
-    """Return coefficients by type, those of the file, overridden by those of the commands; raise ModelError if their
-    style is unknown."""
+    """Return coefficients by type. Coefficients of commands override those of the file. Raise ModelError if their style
+    is unknown."""
     found: dict[int, Coefficient] = {}
     given_style = commands.styles.get(family)
     section = data.coefficients.get(family)
@@ -74,9 +74,9 @@ def bonded_forces(
     Parameters
     ----------
     kept
-        By family, whether each term acts, that is, does not lie within a rigid body, shape (terms,).
+        By family, whether each term acts, shape (terms,). A term within a rigid body does not act.
     left_out
-        Families, as ``"bond"``, or types of them, as ``"bond 2"``, that are deliberately left out.
+        Families, such as ``"bond"``, or single types, such as ``"bond 2"``, that are deliberately left out.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def _harmonic_dihedral(units: UnitStyle, K: float, d: float, n: float) -> list[t
 
 
 def _charmm(units: UnitStyle, K: float, n: float, degrees: float, weight: float) -> list[tuple[str, tuple[float, ...]]]:
-    """Energy K [1 + cos(nφ − d)]; the weight scales forces between the ends in the CHARMM pair styles."""
+    """Energy K [1 + cos(nφ − d)]; CHARMM's pair styles scale the pair force between the end atoms by the weight."""
     if weight != 0.0:
         raise ValueError(
             f"the weight {weight:g} requests forces between the ends of the dihedral, which only exist with LAMMPS's "
@@ -205,7 +205,7 @@ _STYLES: dict[str, dict[str, _Law]] = {
     },
     "improper": {"cvff": (("K", "d", "n"), _harmonic_dihedral)},
 }
-"""Styles with a counterpart, with the names of their coefficients."""
+"""Styles that have a counterpart here, with the names of their coefficients."""
 
 
 def _lists(sites: np.ndarray) -> tuple[tuple[int, ...], ...]:
@@ -250,7 +250,7 @@ def _harmonic_dihedrals(sites: np.ndarray, columns: np.ndarray) -> HarmonicDihed
 
 
 def _periodic_dihedrals(sites: np.ndarray, columns: np.ndarray) -> PeriodicDihedrals:
-    """Merge terms of the same four sites, multiplicity and phase, which LAMMPS adds up, into one."""
+    """Merge terms of the same four sites, multiplicity and phase into one; LAMMPS adds such terms up."""
     backwards = sites[:, 0] > sites[:, 3]
     ways = np.where(backwards[:, None], sites[:, ::-1], sites)
     keys, at = np.unique(np.concatenate([ways, columns[:, 1:]], axis=1), axis=0, return_inverse=True)

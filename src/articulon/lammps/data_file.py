@@ -52,9 +52,9 @@ class Coefficients(NamedTuple):
     """A section of coefficients: the style, and the words after each type, whose meaning depends on the style."""
 
     style: str | None
-    """Style in the title's comment, as ``Bond Coeffs # fene``; None if there is none."""
+    """Style in the comment after the title, such as ``fene`` in ``Bond Coeffs # fene``; None if there is none."""
     rows: Mapping[tuple[int, ...], tuple[str, ...]]
-    """Coefficients by type, or by the two types of PairIJ."""
+    """Coefficients by type; by the two types for the section PairIJ Coeffs."""
     line: int = 0
     """Line of the title."""
 
@@ -80,16 +80,16 @@ class DataFile(Frozen):
     molecules: np.ndarray
     """Id of each atom's molecule, zero if the style has none, shape (atoms,)."""
     charges: np.ndarray
-    """Charges of the atoms, zero if the style has none [charge], shape (atoms,)."""
+    """Charges of the atoms [charge], shape (atoms,); zero if the style has none."""
     positions: np.ndarray
     """Positions of the atoms as in the file, usually within the box [length], shape (atoms, 3)."""
     images: np.ndarray | None
-    """Image flags: box edges to add to each position so that molecules are whole, shape (atoms, 3); None if the file
-    has none."""
+    """Image flags: number of box edges to add to each position so that molecules are whole, shape (atoms, 3); None if
+    the file has none."""
     velocities: np.ndarray | None
     """Velocities of the atoms [length/time], shape (atoms, 3)."""
     masses: np.ndarray | None
-    """Mass of each atom type [mass], shape (types,); None without such a section."""
+    """Mass of each atom type [mass], shape (types,); None if the file has no section Masses."""
     terms: Mapping[str, Terms] = field(default_factory=dict)
     """Bonds, angles, dihedrals and impropers, under the keys ``"bond"`` and so on; all four exist."""
     type_counts: Mapping[str, int] = field(default_factory=dict)
@@ -99,9 +99,9 @@ class DataFile(Frozen):
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Labels of types, by ``"atom"``, ``"bond"`` and so on, if the file has any."""
     extra: Mapping[str, int] = field(default_factory=dict)
-    """Space that LAMMPS reserves, by the words of the header, such as ``"bond per atom"``."""
+    """Numbers for which LAMMPS reserves memory, by the words of the header, such as ``"bond per atom"``."""
     atom_lines: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    """Line of each atom in the file, shape (atoms,) or (0,)."""
+    """Line of each atom in the file, shape (atoms,); shape (0,) if the atoms were not read from a file."""
 
     def __len__(self) -> int:
         return int(self.ids.size)
@@ -131,7 +131,7 @@ class DataFile(Frozen):
         )
 
     def where(self, atom: int) -> str:
-        """Describe an atom for messages: its id, and its line if it was read from one.
+        """Describe an atom for messages: its id, and its line if it was read from a file.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class DataFile(Frozen):
 
 def _same(one: Any, two: Any) -> bool:
     if isinstance(one, Terms | Coefficients):
-        return type(one) is type(two) and all(_same(one[k], two[k]) for k in range(2))  # line numbers do not count
+        return type(one) is type(two) and all(_same(one[k], two[k]) for k in range(2))  # line numbers are not compared
     if isinstance(one, np.ndarray):
         return isinstance(two, np.ndarray) and np.array_equal(one, two)
     if isinstance(one, Mapping):

@@ -36,7 +36,7 @@ REFUSED = {
     ),
     "CMAP": "it belongs to a fix; use ar.forces.CorrectionMaps for such terms",
 }
-"""Titles of sections that LAMMPS knows and this reader rejects, with the reason."""
+"""Titles of sections that LAMMPS reads and this reader rejects, with the reason."""
 _COUNT = re.compile(rf"(\d+)\s+({'|'.join(COUNTED)})s")
 _TYPES = re.compile(rf"(\d+)\s+({'|'.join(COUNTED)})\s+types")
 _EXTRA = re.compile(r"(\d+)\s+extra\s+((?:bond|angle|dihedral|improper|special)\s+per\s+atom)")
@@ -86,7 +86,7 @@ class Layout(NamedTuple):
 
 
 def fault(path: str, line: int, text: str) -> ModelError:
-    """Return the error for a line of a file."""
+    """Return an error whose message names a line of a file."""
     return ModelError(f"{path}, line {line}: {text}")
 
 
@@ -150,7 +150,7 @@ def _check_title(path: str, line: int, title: str, sections: dict[str, Section])
 
 
 class _Header:
-    """The header as far as it has been read."""
+    """The header, filled line by line."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -162,7 +162,7 @@ class _Header:
         self._tilts: np.ndarray | None = None
 
     def take(self, line: int, text: str) -> None:
-        """Read a line; raise ModelError if it does not belong to a header."""
+        """Read a line of the header; raise ModelError if the line does not belong to a header."""
         if found := _COUNT.fullmatch(text):
             self._once(line, found[2] in self.counts, text)
             if int(found[1]) >= MOST_ROWS:
@@ -219,7 +219,7 @@ class _Header:
 
 
 def numbers(path: str, line: int, words: Sequence[str]) -> list[float]:
-    """Parse words as finite numbers; raise ModelError, naming the line."""
+    """Parse words as finite numbers; raise ModelError, naming the line, for any other word."""
     found = []
     for word in words:
         try:
@@ -233,14 +233,14 @@ def numbers(path: str, line: int, words: Sequence[str]) -> list[float]:
 
 
 def whole_number(path: str, line: int, word: str) -> int:
-    """Parse a whole number; raise ModelError, naming the line."""
+    """Parse a whole number; raise ModelError, naming the line, for any other word."""
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", word):
         raise fault(path, line, f"expected a whole number, got {shown(word)}")
     return int(word)
 
 
 def float_columns(path: str, rows: Sequence[Row], columns: slice) -> np.ndarray:
-    """Return columns of equally long rows as finite numbers, shape (rows, columns)."""
+    """Return columns of rows of equal length as finite numbers, shape (rows, columns)."""
     words = [row.words[columns] for row in rows]
     try:
         found = np.array(words, dtype=np.float64)
@@ -252,6 +252,6 @@ def float_columns(path: str, rows: Sequence[Row], columns: slice) -> np.ndarray:
 
 
 def whole_columns(path: str, rows: Sequence[Row], columns: slice) -> np.ndarray:
-    """Return columns of equally long rows as whole numbers, shape (rows, columns)."""
+    """Return columns of rows of equal length as whole numbers, shape (rows, columns)."""
     found = [[whole_number(path, row.line, word) for word in row.words[columns]] for row in rows]
     return np.array(found, dtype=np.int64)

@@ -38,14 +38,14 @@ from articulon.model.box import Box
 
 
 class Source(NamedTuple):
-    """The data file of a model, with notes."""
+    """The data file of a model, and the notes on what was inferred."""
 
     data: DataFile
     inferred: tuple[str, ...]
 
 
 _SOURCES: WeakKeyDictionary[Model, Source] = WeakKeyDictionary()
-"""Sources of the models that were read, for as long as these exist."""
+"""Sources of the models that were read; an entry exists as long as its model."""
 
 
 def read_data(
@@ -68,7 +68,8 @@ def read_data(
     path
         The file, or its contents from :func:`read_data_file`.
     units
-        LAMMPS's unit style: ``lj``, or ``real``, whose g/mol, Å, fs, kcal/mol and e become Da, nm and ps.
+        LAMMPS's unit style: ``lj`` or ``real``. The units of ``real``, g/mol, Å, fs, kcal/mol and e, become Da, nm and
+        ps.
     atom_style
         Atom style, if the file does not give it.
     boundary
@@ -78,23 +79,26 @@ def read_data(
         ``pair_coeff``, ``bond_style``, ``bond_coeff`` and so on, ``special_bonds`` (by default, as in LAMMPS, pairs up
         to three bonds apart do not interact), ``dielectric``, ``mass``.
     rigid_bonds
-        Types of bonds that keep their lengths in the file: each becomes a joint with two degrees of freedom, ``Swing``,
-        between two points. With a spherical joint, a rod could spin about its own axis; it has no inertia about that
-        axis, so its accelerations would be undetermined.
+        Types of bonds that keep their lengths in the file. Each bond becomes a joint with two degrees of freedom,
+        ``Swing``, between two points. With a spherical joint, a rod could also rotate about its own axis; because the
+        rod has no inertia about that axis, its accelerations would be undetermined.
     rigid_groups
-        Groups of atoms that form one body each, by the id of a molecule or by a list of atom ids.
+        Groups of atoms that form one body each, given by the id of a molecule or by a list of atom ids.
     leave_out
-        Parts without a counterpart that are deliberately left out: ``pairs``, ``impropers``, or one type, ``angle 2``.
+        Parts that have no counterpart here and are deliberately left out: ``pairs``, ``impropers``, or one type, such
+        as ``angle 2``.
     forces
-        Further forces of ``ar.forces``; the kind of a site is the label of its type, or its number.
+        Further forces of ``ar.forces``. In them, the kind of a site is the label of its atom type, or the number of the
+        type.
     chains
-        Whether molecules of at least four beads whose bonds form a linear chain, a ring, or a star with arms of at
-        least two beads become the model's polymer chains, ``Model.chains``, for which runs compute statistics.
+        Whether molecules become the model's polymer chains, ``Model.chains``, for which runs compute statistics. Such a
+        molecule has at least four beads, and its bonds form a linear chain, a ring, or a star with arms of at least two
+        beads.
 
     Returns
     -------
     Model
-        :func:`inferred` returns what was not in the file, and :func:`data_of` returns the file.
+        :func:`inferred` returns what was assumed or left out, and :func:`data_of` returns the file.
 
     Raises
     ------
@@ -115,7 +119,7 @@ def read_data(
 
 
 def data_of(model: Model) -> DataFile:
-    """Return the data file of a model from :func:`read_data`; raise ModelError for another model.
+    """Return the data file of a model from :func:`read_data`; raise ModelError for a model from elsewhere.
 
     Parameters
     ----------
@@ -126,7 +130,7 @@ def data_of(model: Model) -> DataFile:
 
 
 def inferred(model: Model) -> tuple[str, ...]:
-    """Return what :func:`read_data` assumed or left out, a line each; raise ModelError for another model.
+    """Return what :func:`read_data` assumed or left out, one line each; raise ModelError for a model from elsewhere.
 
     Parameters
     ----------
@@ -137,7 +141,7 @@ def inferred(model: Model) -> tuple[str, ...]:
 
 
 def source_of(model: Model) -> DataFile | None:
-    """Return the data file of a model; None if it was not read from one by this process."""
+    """Return the data file of a model; None if this process did not read the model from a data file."""
     found = _SOURCES.get(model)
     return None if found is None else found.data
 
@@ -215,8 +219,8 @@ def populate(
 
 
 def _left_out(given: Sequence[str], data: DataFile) -> set[str]:
-    """Return the families, including ``"pair"``, and types to leave out; raise ModelError for those that do not
-    occur."""
+    """Return the families, including ``"pair"``, and the types to leave out; raise ModelError for names that do not
+    occur in the file."""
     found = set()
     for k, text in enumerate(words(given, "leave_out")):
         name, _, number = text.partition(" ")
@@ -279,7 +283,7 @@ def _whole(
 
 
 def _masses(data: DataFile, commands: Commands) -> np.ndarray:
-    """Return the mass of each type; raise ModelError, naming them, for types of atoms without a mass."""
+    """Return the mass of each type; raise ModelError if types of atoms have no mass. The message names them."""
     found = np.zeros(data.type_counts["atom"]) if data.masses is None else data.masses.copy()
     for line, given in commands.masses:
         try:

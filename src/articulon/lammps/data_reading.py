@@ -1,8 +1,8 @@
 """Read a LAMMPS data file into plain arrays.
 
-MDAnalysis's reader of the format is not suitable: it drops comments behind ``#``, and with them the styles, reads no
-coefficients and no PairIJ, stores positions in single precision, does not check bonds, and does not say where a faulty
-file fails.
+MDAnalysis's reader of the format is not suitable. It drops comments after ``#``, which contain the styles. It reads no
+coefficients and no PairIJ, stores positions in single precision and does not check bonds. For an invalid file it does
+not name the line of the error.
 """
 
 from collections.abc import Sequence
@@ -38,8 +38,8 @@ def read_data_file(path: str | Path, *, atom_style: str | None = None) -> DataFi
     path
         The file, as written by LAMMPS's ``write_data`` or a tool for LAMMPS.
     atom_style
-        ``atomic``, ``bond``, ``angle``, ``molecular``, ``charge`` or ``full``; needed if the title ``Atoms # full``
-        does not give it and the number of columns fits several.
+        ``atomic``, ``bond``, ``angle``, ``molecular``, ``charge`` or ``full``. It is needed if the title, such as
+        ``Atoms # full``, does not give it and the number of columns fits several styles.
 
     Returns
     -------
@@ -70,7 +70,7 @@ class _Reader:
         self.labels = {LABELS[title]: self._labels(section) for title, section in self._of(LABELS)}
 
     def read(self, given: str | None) -> DataFile:
-        """Return the file; ``given`` is the atom style that the user has named."""
+        """Return the file; ``given`` is the atom style that the user gave, or None."""
         layout, count = self.layout, self._count("atom")
         section = self._section("Atoms", count, "atoms")
         if section is None:
@@ -132,8 +132,8 @@ class _Reader:
         return self.layout.counts.get(family, (0, 0))[0]
 
     def _section(self, title: str, count: int, what: str) -> Section | None:
-        """Return a section with a number of rows, None if it is missing; raise ModelError if it has more or fewer
-        rows."""
+        """Return a section that must have ``count`` rows, or None if it is missing; raise ModelError if the number of
+        rows differs."""
         section = self.layout.sections.get(title)
         if section is None:
             if count and title not in ("Masses", "Velocities"):
@@ -156,7 +156,7 @@ class _Reader:
         return section
 
     def _even(self, section: Section, widths: tuple[int, ...], what: str) -> list[Row]:
-        """Return the rows, all of the same, allowed length."""
+        """Return the rows of a section, which must all have the same, allowed number of columns."""
         allowed = " or ".join(map(str, widths))
         for row in section.rows:
             if len(row.words) not in widths:
@@ -195,7 +195,7 @@ class _Reader:
             if width in (len(columns), len(columns) + 3) and all(family in CARRIED[style] for family in linked)
         ]
         if linked and len({STYLES[style] for style in fitting}) == 1:
-            return fitting[-1]  # the columns are equal in all of them: take the most general one
+            return fitting[-1]  # all these styles have the same columns: take the most general style
         if len(fitting) != 1:
             which = f"fit {' or '.join(fitting)}" if fitting else "fit no known style"
             raise fault(

@@ -13,7 +13,7 @@ from articulon.storage.atomic_writing import write_text
 
 
 def write_data_file(data: DataFile, path: str | Path, *, style: str | None = None) -> None:
-    """Write a LAMMPS data file, with every number written such that it reads back exactly.
+    """Write a LAMMPS data file. Every number is written with enough digits to be read back exactly.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def write_data_file(data: DataFile, path: str | Path, *, style: str | None = Non
     Raises
     ------
     ModelError
-        If the file exists or cannot be written, or the style does not support the contents.
+        If the file exists or cannot be written, or if the style does not support the contents.
     """
     path = path_of(path, "write_data_file, path")
     check_new(path, "write_data_file")
@@ -41,7 +41,7 @@ def data_text(data: DataFile, style: str) -> str:
 
 
 def check_new(path: Path, where: str) -> None:
-    """Raise ModelError if a path exists, or its folder does not."""
+    """Raise ModelError if a path exists, or if its folder does not exist."""
     if exists(path):
         raise ModelError(f"{where}: {clipped(path)} exists; choose another name, or remove it")
     if not path.parent.is_dir():

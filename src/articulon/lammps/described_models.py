@@ -25,11 +25,12 @@ _Term = tuple[tuple[int, ...], str, tuple[str, ...]]
 
 
 def described(model: Model, units: UnitStyle, masses: np.ndarray | None = None) -> DataFile:
-    """Return the data file of a model's sites, each as an atom.
+    """Return a data file in which each site of a model is an atom.
 
-    Types are the kinds of sites; bonds, angles and dihedrals are those of the forces; rigid bonds are those of swing
-    joints, with LAMMPS's style ``zero``; molecules are connected by bonds. Forces that a data file cannot represent are
-    left out. Positions are not wrapped. ``masses`` are those of the sites (sites,), derived from the model by default.
+    Types are the kinds of sites. Bonds, angles and dihedrals are those of the forces. Each swing joint becomes a rigid
+    bond of LAMMPS's style ``zero``. Bonds connect atoms to molecules. Forces that a data file cannot represent are left
+    out. Positions are not wrapped. ``masses`` are the masses of the sites (sites,); by default they are derived from
+    the model.
 
     Raises
     ------
@@ -88,7 +89,8 @@ def described(model: Model, units: UnitStyle, masses: np.ndarray | None = None) 
 
 
 def _masses(model: Model) -> np.ndarray:
-    """Mass of each site: that of its body if it is the only site there, or of the atom at the site."""
+    """Mass of each site: the mass of its body if it is the body's only site, otherwise the mass of the atom at the
+    site."""
     sites, found = model.sites, np.zeros(model.sites.body.size)
     if (sites.body < 0).any() or not sites.body.size:
         raise ModelError(
@@ -152,8 +154,8 @@ def _terms(force: Any, units: UnitStyle) -> Iterator[tuple[str, _Term]]:
 
 
 def _periodic(k: float, fold: int, degrees: float) -> tuple[str, tuple[str, ...]]:
-    """Return K [1 + d cos(nφ)] for a phase of 0 or 180 degrees, else CHARMM's style, whose phase is in whole
-    degrees."""
+    """Return the style and coefficients of K [1 + d cos(nφ)] for a phase of 0 or 180 degrees, otherwise of CHARMM's
+    style, whose phase is in whole degrees."""
     whole = round(degrees)
     if abs(degrees - whole) > 1e-9:
         raise ModelError(
@@ -180,14 +182,14 @@ def _rods(model: Model, units: UnitStyle) -> list[_Term]:
         if not behind or len(on[k]) != 1:
             continue
         start = min(behind, key=lambda site: float(np.abs(x[site] - origins[k]).max()))
-        # Distinguish lengths to twelve digits, to which joints preserve them.
+        # Joints keep lengths to twelve digits, so that lengths which differ in these digits are distinguished.
         length = float(np.linalg.norm(x[on[k][0]] - x[start])) * units.divisor
         found.append(((start, on[k][0]), "zero", (f"{length:.12g}",)))
     return found
 
 
 def _molecules(bonds: np.ndarray, body: np.ndarray) -> np.ndarray:
-    """Return the molecule of each site, from 1; bonds and bodies connect sites."""
+    """Return the number of each site's molecule, from 1; sites are connected by bonds and by their bodies."""
     order = np.argsort(body, kind="stable")
     together = np.flatnonzero(np.diff(body[order]) == 0)
     welded = np.stack([order[together], order[together + 1]], axis=1)
@@ -206,8 +208,8 @@ def _molecules(bonds: np.ndarray, body: np.ndarray) -> np.ndarray:
 
 
 def _pairs(model: Model, kinds: np.ndarray, units: UnitStyle) -> Coefficients | None:
-    """Return the Lennard-Jones coefficients of each pair of types with its cutoff; None without such forces, or if
-    LAMMPS truncates the law differently."""
+    """Return the Lennard-Jones coefficients of each pair of types, each with its cutoff; None if there are no such
+    forces, or if LAMMPS truncates the law differently."""
     width = len(model.sites.kinds)
     table = {(a, b): (0.0, 1.0, 0.0) for a in range(width) for b in range(width)}
     laws = [force for force in model.forces if isinstance(force, LennardJones | WeeksChandlerAndersen)]

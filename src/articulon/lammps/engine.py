@@ -34,8 +34,8 @@ Pairs = set[tuple[int, int]]
 
 
 def through_lammps(model: Model, where: str = "engine") -> Model:
-    """Return the model with its forces between sites replaced by a :class:`articulon.forces.Lammps` with a data file
-    and commands: pair laws, bonds, angles, dihedrals and exclusions. Forces on bodies and joints stay.
+    """Return the model with its forces between sites replaced by a :class:`articulon.forces.Lammps`, which has a data
+    file and commands for pair laws, bonds, angles, dihedrals and exclusions. Forces on bodies and joints stay.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def through_lammps(model: Model, where: str = "engine") -> Model:
     Raises
     ------
     ModelError
-        For forces without a counterpart in LAMMPS, which the message names, and for fewer trees than MPI ranks.
+        For forces that have no counterpart in LAMMPS; the message names them. For fewer trees than MPI ranks.
     """
     if any(isinstance(force, Lammps) for force in model.forces):
         return model
@@ -102,7 +102,7 @@ def _check_counterpart(force: Any, what: str, model: Model) -> None:
 
 
 def _commands(model: Model, data: DataFile, units: UnitStyle, special: str) -> list[str]:
-    """Return LAMMPS's commands before and after its data file."""
+    """Return LAMMPS's commands, including the one that reads its data file."""
     periodic = (False,) * 3 if model.box is None else tuple(model.box.periodic)
     found = [
         f"units {units.name}",
@@ -129,8 +129,8 @@ def _commands(model: Model, data: DataFile, units: UnitStyle, special: str) -> l
     found.append(special)
     longest = _longest_bond(data)
     if longest:
-        # Ghost atoms must reach one bond further than from one end of a bonded term to the other, whatever rank owns
-        # it.
+        # Ghost atoms must reach one bond further than the distance between the ends of a bonded term, whichever rank
+        # owns the term.
         atoms = max(atoms for family, atoms in FAMILIES.items() if len(data.terms[family].atoms))
         found.append(f"comm_modify cutoff {_reach(pairs, atoms * longest)!r}")
     found.append("read_data {data}")
@@ -140,8 +140,8 @@ def _commands(model: Model, data: DataFile, units: UnitStyle, special: str) -> l
 
 
 def _reach(pairs: Coefficients | None, bonded: float) -> float:
-    """Return the distance up to which pairs and bonded terms need ghost atoms; LAMMPS uses the larger of this and its
-    own value, cutoff plus skin."""
+    """Return the distance up to which pairs and bonded terms need ghost atoms. LAMMPS uses this distance or its own
+    value, cutoff plus skin, whichever is larger."""
     longest = 0.0 if pairs is None else max(float(words[2]) for words in pairs.rows.values())
     return max(longest, bonded)
 
@@ -155,7 +155,7 @@ def _longest_bond(data: DataFile) -> float:
 
 
 def _is_shifted(model: Model) -> bool:
-    """Whether the energies of pairs are shifted to zero at their cutoffs, in all laws or in none."""
+    """Whether the energies of pairs are shifted to zero at their cutoffs; this is the same in all laws."""
     return any(
         isinstance(force, WeeksChandlerAndersen) or (isinstance(force, LennardJones) and force.truncation == "shifted")
         for force in model.forces
@@ -163,11 +163,10 @@ def _is_shifted(model: Model) -> bool:
 
 
 def _with_special_bonds(data: DataFile, model: Model, where: str) -> tuple[DataFile, str]:
-    """Return the data, changed such that LAMMPS excludes the same pairs as the model, and the ``special_bonds``
-    command.
+    """Return the data and the ``special_bonds`` command with which LAMMPS excludes the same pairs as the model.
 
-    If the excluded pairs are those one, two or three bonds apart, the command alone does this. Otherwise each excluded
-    pair becomes a bond without force, and LAMMPS excludes bonded pairs.
+    If the excluded pairs are those one, two or three bonds apart, the command alone is enough and the data stay
+    unchanged. Otherwise each excluded pair is added as a bond without force, and LAMMPS excludes bonded pairs.
     """
     laws = {
         (type(force), getattr(force, "truncation", None))
@@ -247,7 +246,7 @@ def _inside(model: Model, data: DataFile) -> DataFile:
 
 
 def _joined(model: Model, data: DataFile) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of sites of different trees that bonded terms connect, each pair once."""
+    """Return the pairs of sites in different trees that a bonded term connects, each pair once."""
     tree = model.tree_of_link[model.site_links]
     pairs: Pairs = set()
     for family in FAMILIES:

@@ -10,7 +10,7 @@ from articulon.inputs import shown, words
 from articulon.lammps.data_file import FAMILIES, DataFile
 
 MIXES = {"geometric": "geometric", "arithmetic": "lorentz-berthelot", "sixthpower": "sixth-power"}
-"""Values of ``pair_modify mix``, with our name of the mixing rule."""
+"""Values of ``pair_modify mix``, each with our name of the mixing rule."""
 NO_NEIGHBOURS = (0.0, 0.0, 0.0)
 """Default factors of special_bonds: pairs one, two and three bonds apart do not interact."""
 SPECIAL = {
@@ -19,7 +19,7 @@ SPECIAL = {
     "dreiding": ((0.0, 0.0, 1.0), (0.0, 0.0, 1.0)),
     "amber": ((0.0, 0.0, 0.5), (0.0, 0.0, 5.0 / 6.0)),
 }
-"""Keywords of ``special_bonds``: the factors of Lennard-Jones and of charges."""
+"""Keywords of ``special_bonds``, each with its factors for Lennard-Jones forces and for charges."""
 TRIPLE = 3
 KNOWN = (
     *("pair_style", "pair_coeff", "pair_modify", "special_bonds", "dielectric", "mass"),
@@ -31,21 +31,21 @@ class Commands(NamedTuple):
     """Parsed commands, in LAMMPS's units and with its defaults."""
 
     styles: dict[str, list[str]]
-    """Words of each ``..._style``, by ``"pair"``, ``"bond"`` and so on."""
+    """Words of each ``..._style`` command, by ``"pair"``, ``"bond"`` and so on."""
     coefficients: dict[str, list[tuple[str, list[str]]]]
-    """Lines of each ``..._coeff``: the command and its words."""
+    """Lines of each ``..._coeff`` command, by ``"pair"``, ``"bond"`` and so on: the whole line, and its words."""
     masses: list[tuple[str, list[str]]]
     shift: bool
     mix: str | None
     """Mixing rule of ``pair_modify``; None for that of the pair style."""
     special_lj: tuple[float, ...]
-    """Factors of pairs one, two and three bonds apart."""
+    """Factors of Lennard-Jones forces for pairs one, two and three bonds apart."""
     special_coul: tuple[float, ...]
     dielectric: float
 
 
 def read_commands(commands: Sequence[str] | str) -> Commands:
-    """Parse commands, one per text, as they stand in an input script.
+    """Parse commands, one per text, in the form in which an input script contains them.
 
     Raises
     ------
@@ -80,8 +80,8 @@ def read_commands(commands: Sequence[str] | str) -> Commands:
 
 
 def types_of(word: str, family: str, data: DataFile, line: str) -> range | list[int]:
-    """Return the types that a word of a command selects: ``2``, ``*``, ``2*4`` or a label; raise ModelError, quoting
-    it."""
+    """Return the types that a word of a command selects: ``2``, ``*``, ``2*4`` or a label; raise ModelError, with a
+    message that quotes the command."""
     count = data.type_counts[family]
     labels = data.labels.get(family, ())
     if word in labels:
@@ -131,7 +131,7 @@ def _pair_modify(found: Commands, rest: list[str], line: str) -> Commands:
 
 
 def _special_bonds(found: Commands, rest: list[str], line: str) -> Commands:
-    # As in LAMMPS, each command resets everything, including what it does not name.
+    # As in LAMMPS, each command resets all factors, including those that it does not name.
     found, at = found._replace(special_lj=NO_NEIGHBOURS, special_coul=NO_NEIGHBOURS), 0
     while at < len(rest):
         key = rest[at]

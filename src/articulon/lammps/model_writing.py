@@ -22,7 +22,7 @@ from articulon.model import Model
 from articulon.model.array_rotations import matrices
 
 STYLE_OF = {"lj": "lj", "Da-nm-ps": "real"}
-"""LAMMPS's unit style by our unit system."""
+"""LAMMPS's unit style for each of our unit systems."""
 
 
 def write_data(
@@ -37,9 +37,9 @@ def write_data(
     """Write a state as a LAMMPS data file, which LAMMPS's ``read_data`` and ours can read.
 
     Positions are wrapped into the box, with image flags. A model from :func:`read_data` is written with the types,
-    molecules, terms and coefficients of its file. For other models these are derived from kinds of sites, joints and
-    forces; rigid bonds get a type of LAMMPS's style ``zero``, which exerts no force. Forces other than pairs, bonds,
-    angles and dihedrals cannot be written.
+    molecules, terms and coefficients of its file. For other models these are derived from the kinds of sites, the
+    joints and the forces; rigid bonds get a type of LAMMPS's style ``zero``, which exerts no force. Only pair, bond,
+    angle and dihedral forces can be written.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ def write_data(
     style
         Atom style, which must support all contents.
     like
-        A data file, or its path, whose types and terms are used, for models that another process has read. Sites are
-        its atoms in the order of ids.
+        A data file, or its path, whose types and terms are used; for a model that another process has read. Site k
+        must be the k-th atom of this file in the order of ids.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def _described(model: Model, units: UnitStyle, like: DataFile | str | Path | Non
 
 
 def _with_box(model: Model, data: DataFile, units: UnitStyle) -> DataFile:
-    """Return the data with the box of the model, if that has changed."""
+    """Return the data with the box of the model, if the box has changed."""
     if model.box is None:
         return data
     edges = model.box.vectors * units.divisor

@@ -7,8 +7,8 @@ import scipy
 
 
 def nearest(displacements: np.ndarray, edges: np.ndarray, periodic: np.ndarray) -> np.ndarray:
-    """Subtract whole edges of the periodic directions from displacements (n, 3); shortest images up to half the
-    width."""
+    """Subtract whole box edges along the periodic directions from displacements (n, 3). The results are the shortest
+    images if these are not longer than half the box width."""
     d = displacements.copy()
     for k in (2, 1, 0):
         if periodic[k]:
@@ -17,8 +17,8 @@ def nearest(displacements: np.ndarray, edges: np.ndarray, periodic: np.ndarray) 
 
 
 def along_bonds(positions: np.ndarray, pairs: np.ndarray, edges: np.ndarray, periodic: np.ndarray) -> np.ndarray:
-    """Return positions (atoms, 3) in which each atom lies at the nearest image to its bonded partner, starting from the
-    first atom of a molecule; pairs (bonds, 2) are followed in their order."""
+    """Return positions (atoms, 3) in which each atom lies at the image nearest to its bonded partner. The search starts
+    at the first atom of each molecule and follows the pairs (bonds, 2) in their order."""
     found = positions.copy()
     neighbours = partners(pairs, len(positions))
     seen = np.zeros(len(positions), dtype=bool)
@@ -40,8 +40,8 @@ def along_bonds(positions: np.ndarray, pairs: np.ndarray, edges: np.ndarray, per
 def joined_pieces(
     positions: np.ndarray, bonds: np.ndarray, pairs: np.ndarray, edges: np.ndarray, periodic: np.ndarray
 ) -> np.ndarray:
-    """Return positions (atoms, 3) with molecules whole along their bonds, and along additional pairs (n, 2) where no
-    bonds connect atoms, each at the nearest image to the atoms already placed."""
+    """Return positions (atoms, 3) in which molecules are whole along their bonds. Additional pairs (n, 2) connect atoms
+    without bonds: the unplaced atoms move to the image nearest to the atoms already placed."""
     found = along_bonds(positions, bonds, edges, periodic)
     if not len(pairs):
         return found
@@ -66,16 +66,17 @@ def partners(pairs: np.ndarray, count: int) -> list[list[int]]:
 
 
 def unwrapped(positions: np.ndarray, images: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Return positions with their image edges added, (atoms, 3)."""
+    """Return positions with the box edges of their image flags added, (atoms, 3)."""
     return positions + _shifts(images, edges)
 
 
 def wrapped(
     positions: np.ndarray, origin: np.ndarray, edges: np.ndarray, periodic: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions wrapped into the box where it is periodic, and the edges to add to them, (atoms, 3) each.
+    """Return positions wrapped into the box along its periodic directions, and the numbers of edges to add to them,
+    (atoms, 3) each.
 
-    The sums are those of :func:`unwrapped` in reverse: its result is recovered to within the last bit.
+    :func:`unwrapped` recovers the given positions to within the last bit.
     """
     images = np.floor((positions - origin) @ np.linalg.inv(edges)).astype(np.int64)
     images[:, ~periodic] = 0

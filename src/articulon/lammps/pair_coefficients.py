@@ -1,4 +1,4 @@
-"""Convert LAMMPS's pair style, its coefficients and special bonds to our forces between all sites."""
+"""Convert LAMMPS's pair style, its coefficients and special bonds to forces between sites."""
 
 import math
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ DEFAULT_MIX = "geometric"
 
 
 class PairCoefficient(NamedTuple):
-    """Coefficients of two types, in LAMMPS's units; None for the style's cutoff."""
+    """Coefficients of two types, in LAMMPS's units."""
 
     epsilon: float
     sigma: float
@@ -97,8 +97,8 @@ def pair_forces(data: DataFile, commands: Commands, units: UnitStyle, kinds: lis
 
 
 def exclusions(data: DataFile, commands: Commands, within: list[tuple[int, int]]) -> tuple[list[Exclusions], list[str]]:
-    """Return exclusions for special bonds and for pairs ``within`` rigid bodies; raise ModelError for factors without a
-    counterpart."""
+    """Return exclusions for special bonds and for pairs ``within`` rigid bodies; raise ModelError for factors that have
+    no counterpart here."""
     lj, coul = commands.special_lj, commands.special_coul
     bonds = tuple(map(tuple, data.terms["bond"].atoms.tolist()))
     if not bonds and not within:
@@ -182,7 +182,7 @@ def _numbers(words: list[str], where: str) -> list[float]:
 
 
 def _mixed(data: DataFile, table: dict[tuple[int, int], PairCoefficient], i: int, j: int, rule: str) -> PairCoefficient:
-    """Mix coefficients as LAMMPS does; cutoffs are mixed like lengths."""
+    """Mix coefficients as LAMMPS does; cutoffs are mixed by the rule for lengths."""
     for kind in (i, j):
         if (kind, kind) not in table:
             raise ModelError(
@@ -193,7 +193,7 @@ def _mixed(data: DataFile, table: dict[tuple[int, int], PairCoefficient], i: int
     name: Any = MIXES[rule]
 
     def both(a: float, b: float) -> float:
-        if a == b:  # avoid rounding, which would make a different cutoff
+        if a == b:  # a rounded mean would be a different cutoff
             return a
         return {"geometric": math.sqrt(a * b), "arithmetic": 0.5 * (a + b)}.get(
             rule, (0.5 * (a**6 + b**6)) ** (1.0 / 6.0)
@@ -210,7 +210,7 @@ def _mixed(data: DataFile, table: dict[tuple[int, int], PairCoefficient], i: int
 def _lennard_jones(
     pairs: dict[tuple[int, int], PairCoefficient], commands: Commands, units: UnitStyle, kinds: list[str]
 ) -> list[LennardJones]:
-    """Return one force for each cutoff; pairs with another cutoff have no depth in it."""
+    """Return one force for each cutoff; in it, pairs with another cutoff have an epsilon of zero."""
     acting = sorted({pair.cutoff for pair in pairs.values() if pair.epsilon > 0.0 and pair.cutoff > 0.0})
     return [
         LennardJones(

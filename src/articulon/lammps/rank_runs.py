@@ -1,4 +1,4 @@
-"""Run on several MPI ranks: rank 0 writes and prints, the others take the same steps silently."""
+"""Run on several MPI ranks: rank 0 writes and prints, and the other ranks take the same steps silently."""
 
 import os
 import signal
@@ -25,7 +25,8 @@ R = TypeVar("R")
 
 
 def is_first_rank() -> bool:
-    """Whether this is the rank that writes and prints; silences the output of any other rank from here on."""
+    """Whether this is the rank that writes and prints; on any other rank, this call silences all output until the
+    process ends."""
     first = world().rank == 0
     if not first:
         sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
@@ -33,13 +34,13 @@ def is_first_rank() -> bool:
 
 
 def by_lammps(case: Any) -> bool:
-    """Whether LAMMPS computes forces of a case."""
+    """Whether LAMMPS computes any forces of a case."""
     return case.run.engine == "lammps" or any(getattr(force, "kind", None) == "lammps" for force in case.forces)
 
 
 def with_ranks(run: Callable[[], R], follow: Callable[[], None]) -> R:
-    """Return the result of ``run`` on rank 0. On another rank call ``follow``, take part in later evaluations of rank
-    0, and end when rank 0 does, with SystemExit."""
+    """Return the result of ``run`` on rank 0. On another rank, call ``follow`` and take part in later evaluations of
+    rank 0. When rank 0 ends, end this rank with SystemExit."""
     if is_first_rank():
         return run()
     ranks = world()
@@ -65,9 +66,9 @@ def follow_run(case: Description, folder: Path, resume: bool) -> None:
     case
         Case of the run.
     folder
-        Folder in which rank 0 keeps the run; it is read if the run is resumed.
+        Folder in which rank 0 keeps the run; this rank reads it if the run is resumed.
     resume
-        Whether to continue from the last checkpoint there, if there is one.
+        Whether to continue from the last checkpoint in the folder, if there is one.
     """
     with ExitStack() as stack, one_blas_thread():
         held = resume and any((folder / name).exists() for name in (NEWEST, PREVIOUS))
@@ -85,7 +86,7 @@ def follow_run(case: Description, folder: Path, resume: bool) -> None:
 
 
 class Follower(Recorder):
-    """Takes the frames of a run, whose forces all ranks evaluate, without keeping them."""
+    """Takes the frames of a run without keeping them; all ranks evaluate the forces of a frame."""
 
     keeps_poses = False
 

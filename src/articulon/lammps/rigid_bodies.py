@@ -34,13 +34,14 @@ class _Body(NamedTuple):
 
 
 class Bodies:
-    """The bodies of the trees, with the site of each atom, for a builder.
+    """The bodies of all trees, with the site of each atom, to be added to a builder.
 
-    A single atom is a point on an ``Xyz`` joint. An atom at the end of a rigid bond is a body on a ``Swing`` joint: its
-    origin is the atom at the other end, its z axis the bond, and its mass a point at the end of it. A group is one body
-    on a ``Free`` joint. Collinear atoms have no inertia about their line, so such a group becomes its first atom on an
-    ``Xyz`` joint and all others on a ``Swing`` joint there. A bond that closes a ring is a rod with part of the mass of
-    the atom at its end, to which a spherical loop constraint attaches it.
+    A single atom is a point on an ``Xyz`` joint. An atom at the end of a rigid bond is a body on a ``Swing`` joint: the
+    body's origin is the atom at the other end, its z axis lies along the bond, and its mass is a point at the end of
+    the axis. A group is one body on a ``Free`` joint. A group of collinear atoms has no inertia about its line, so its
+    first atom is put on an ``Xyz`` joint and all others form a body on a ``Swing`` joint there. A bond that closes a
+    ring is a rod with a part of the mass of the atom at its end; a spherical loop constraint attaches the rod to this
+    atom.
 
     Parameters
     ----------
@@ -69,10 +70,10 @@ class Bodies:
         for i, j in parts.rings:
             self._close(i, j)
         self.q = self._coordinates()
-        """Coordinates of each body's joint."""
+        """Joint coordinates of each body."""
 
     def add_to(self, builder: ModelBuilder, u: np.ndarray | None, charge: np.ndarray, kinds: list[str]) -> None:
-        """Add bodies, sites and loops; ``u`` are the speeds of all joints, None for rest."""
+        """Add bodies, sites and loop constraints; ``u`` are the speeds of all joints, None for rest."""
         first, bodies = len(builder._names), self._bodies
         parent = np.array([body.parent for body in bodies])
         builder.add_bodies(
@@ -99,11 +100,12 @@ class Bodies:
             )
 
     def speeds(self, units: str, velocities: np.ndarray) -> tuple[np.ndarray, float]:
-        """Compute the speeds of all joints, and the fraction of the kinetic energy that rigid bonds and groups do not
-        allow.
+        """Compute the speeds of all joints, and the fraction of the kinetic energy that is lost because rigid bonds and
+        groups do not allow the motion.
 
-        The speeds are the admissible motion closest to the velocities (atoms, 3) in the mass metric, so momentum and
-        angular momentum are kept: M u = Jᵀ m v, which forward dynamics solves from rest.
+        The speeds u are the admissible motion closest to the atoms' velocities v (atoms, 3) in the mass metric, which
+        keeps momentum and angular momentum: M u = Jᵀ m v, with the mass matrix M and the Jacobian J of the atoms'
+        velocities. Forward dynamics from rest solves this equation.
         """
         if all(isinstance(body.joint, Xyz) for body in self._bodies):
             order = np.argsort(self.home)
@@ -125,8 +127,8 @@ class Bodies:
         return len(self._bodies) - 1
 
     def _coordinates(self) -> list[np.ndarray]:
-        """Joint coordinates of points and groups, which are not rotated, and of rods: their rotations in the frames of
-        their parents."""
+        """Joint coordinates of all bodies: the rotations of points and groups are zero, and the rotations of rods are
+        relative to their parents."""
         found = [body.q for body in self._bodies]
         if self._rods:
             rods = np.array([rod for rod, _ in self._rods])
@@ -183,7 +185,7 @@ class Bodies:
         self.local[atoms] = arms
 
     def _line(self, number: int, direction: np.ndarray) -> None:
-        """Add a collinear group: its first atom, and a rod there with all others."""
+        """Add a collinear group: a point for its first atom, and a rod there with all other atoms."""
         group = self.parts.groups[number]
         first, others = int(group.atoms[0]), group.atoms[1:]
         self.in_line.append(number)
@@ -196,7 +198,7 @@ class Bodies:
         self.local[others, 2] = z
 
     def _close(self, i: int, j: int) -> None:
-        """Add the rod from i to j with a part of the mass of j."""
+        """Add the rod from atom i to atom j with a part of the mass of j, to close a ring."""
         arm = self.x[j] - self.x[i]
         length = float(np.linalg.norm(arm))
         name = f"ring-{self.data.ids[i]}-{self.data.ids[j]}"

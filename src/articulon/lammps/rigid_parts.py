@@ -21,7 +21,7 @@ class Group(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Next element of a tree: an atom at the end of a rigid bond, or the root of a tree, an atom or a group."""
+    """Next element of a tree: an atom at the end of a rigid bond, or a root, which is an atom or a group."""
 
     atom: int
     """The atom, or the first atom of the group."""
@@ -103,10 +103,10 @@ def _listed(given: Any, data: DataFile, where: str) -> np.ndarray:
 
 
 def rigid_parts(data: DataFile, bonds: np.ndarray, groups: list[Group]) -> Parts:
-    """Return the trees of rigid bonds (bonds, 2) and groups; raise ModelError if rigid bonds connect two groups."""
+    """Return the trees of rigid bonds (bonds, 2) and of groups; raise ModelError if rigid bonds connect two groups."""
     count = len(data)
     group_of = owners(groups, count)
-    # A bond within a group is rigid anyway.
+    # Bonds within a group are removed, because the group is rigid anyway.
     bonds = bonds[(group_of[bonds[:, 0]] < 0) | (group_of[bonds[:, 0]] != group_of[bonds[:, 1]])]
     beside = partners(bonds, count)
     done = np.zeros(count, dtype=bool)
@@ -119,7 +119,7 @@ def rigid_parts(data: DataFile, bonds: np.ndarray, groups: list[Group]) -> Parts
         steps.append(step)
         done[members] = True
         waiting = list(members)
-        for i in waiting:  # the list grows while it is traversed
+        for i in waiting:  # the loop body appends to this list
             for j in beside[i]:
                 way = (min(i, j), max(i, j))
                 if way in crossed:
@@ -141,7 +141,7 @@ def rigid_parts(data: DataFile, bonds: np.ndarray, groups: list[Group]) -> Parts
 
     for k, group in enumerate(groups):
         grow(group.atoms.tolist(), Step(int(group.atoms[0]), -1, k))
-    # A chain begins at an end; a part without ends is a ring, which begins at its first atom.
+    # The root of a chain is an end atom. A part without ends is a ring, whose root is its first atom.
     ends = [i for i in range(count) if len(beside[i]) <= 1]
     for i in (*ends, *range(count)):
         if not done[i]:
@@ -152,7 +152,8 @@ def rigid_parts(data: DataFile, bonds: np.ndarray, groups: list[Group]) -> Parts
 def check_lengths(
     data: DataFile, x: np.ndarray, bonds: np.ndarray, lines: np.ndarray, edges: np.ndarray, periodic: np.ndarray
 ) -> None:
-    """Raise ModelError, naming the line, for rigid bonds of zero length, and where :func:`check_beside` does."""
+    """Raise ModelError, naming the line, for rigid bonds of zero length and for those that :func:`check_beside`
+    rejects."""
     check_beside(data, x, bonds, lines, edges, periodic)
     length = np.linalg.norm(x[bonds[:, 1]] - x[bonds[:, 0]], axis=1)
     for k in np.flatnonzero(~(length > 0.0))[:1].tolist():
@@ -162,8 +163,8 @@ def check_lengths(
 def check_beside(
     data: DataFile, x: np.ndarray, bonds: np.ndarray, lines: np.ndarray, edges: np.ndarray, periodic: np.ndarray
 ) -> None:
-    """Raise ModelError, naming the line, for rigid bonds between atoms on opposite sides of the box: their image flags
-    are wrong, or a ring spans the whole box."""
+    """Raise ModelError, naming the line, for rigid bonds between atoms on opposite sides of the box: either their image
+    flags are wrong, or a ring spans the whole box."""
     for k in through_faces(x, bonds, edges, periodic)[:1].tolist():
         where = _rigid_bond(data, bonds, lines, k)
         if data.images is None:
@@ -188,14 +189,14 @@ def owners(groups: Sequence[Group], count: int) -> np.ndarray:
 
 
 def through_faces(x: np.ndarray, bonds: np.ndarray, edges: np.ndarray, periodic: np.ndarray) -> np.ndarray:
-    """Whether each bond (n, 2) connects atoms that are neighbours only through an image."""
+    """Return the indices of the bonds (n, 2) whose atoms are neighbours only through a periodic image."""
     d = x[bonds[:, 1]] - x[bonds[:, 0]]
     return np.flatnonzero(np.abs(d - nearest(d, edges, periodic)).max(axis=1, initial=0.0) > 1e-6 * np.abs(edges).max())
 
 
 def on_a_line(places: np.ndarray) -> np.ndarray | None:
-    """Return the direction of collinear atoms (n, 3), to a millionth of their extent, from the first one on; None for
-    others."""
+    """Return the direction of collinear atoms (n, 3) from the first atom to the farthest; None if an atom is off the
+    line by more than a millionth of their extent."""
     arms = places - places[0]
     far = int(np.argmax((arms**2).sum(axis=1)))
     length = float(np.linalg.norm(arms[far]))

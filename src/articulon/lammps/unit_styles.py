@@ -7,7 +7,7 @@ from articulon.inputs import shown
 from articulon.units import unit_system
 
 COULOMB_REAL = 332.06371
-"""e²/(4πε₀) in kcal Å/mol, as in LAMMPS's ``units real`` (``qqr2e`` in its update.cpp)."""
+"""Coulomb constant e²/(4πε₀) in kcal Å/mol, as in LAMMPS's ``units real`` (``qqr2e`` in its update.cpp)."""
 
 
 class UnitStyle(NamedTuple):
@@ -17,7 +17,7 @@ class UnitStyle(NamedTuple):
     system: str
     """Our system of units."""
     divisor: float
-    """Divisor of lengths; unlike a factor 0.1, it lets lengths convert back exactly."""
+    """Divisor of lengths; unlike multiplication by 0.1, a division can be undone exactly."""
     velocity: float
     energy: float
     permittivity: float
@@ -29,8 +29,9 @@ class UnitStyle(NamedTuple):
 
 
 def unit_style(name: str) -> UnitStyle:
-    """Return the unit style of a name: ``lj``, reduced units, or ``real``: g/mol, Å, fs, kcal/mol and e, which become
-    Da, nm and ps, with energies in Da nm²/ps² (1 kJ/mol to 1e-9). Raise ModelError for another name."""
+    """Return the unit style of a name: ``lj`` or ``real``. Numbers in ``lj`` are reduced units. The units of ``real``,
+    g/mol, Å, fs, kcal/mol and e, become Da, nm and ps, with energies in Da nm²/ps² (1 kJ/mol to 1e-9). Raise ModelError
+    for another name."""
     if name == "lj":
         return UnitStyle("lj", "lj", 1.0, 1.0, 1.0, 1.0)
     if name != "real":

@@ -1,4 +1,4 @@
-"""The model: bodies, joints, loops, sites and the declared forces, frozen once built."""
+"""The model: bodies, joints, loop constraints, sites and the declared forces; a built model cannot be changed."""
 
 from articulon.model.forest_tables import Forest, KernelTables, Loops, Motions, Workspace, workspace
 from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, Weld, Xyz

@@ -28,8 +28,8 @@ def exponentials(vectors: np.ndarray) -> np.ndarray:
 
 
 def rotation_vectors(e: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """Rotation vectors [rad] of at most half a turn from the Euler parameters ``of`` to ``e``, in the frame that both
-    map to, shape (..., 3)."""
+    """Rotation vectors [rad] that rotate the frames ``of`` to the frames ``e``, by at most half a turn, shape (..., 3).
+    Both are Euler parameters of frames in one reference frame, and the vectors are in this reference frame."""
     d = quaternion_product(e, of * np.array([1.0, -1.0, -1.0, -1.0]))
     d = np.where(d[..., :1] < 0.0, -d, d)
     size = np.linalg.norm(d[..., 1:], axis=-1, keepdims=True)

@@ -43,13 +43,13 @@ def assemble_forest(
     armature: np.ndarray | None = None,
     inferred: tuple[str, ...] = (),
 ) -> Model:
-    """Build the forest from bodies given by columns in body order, parents first."""
+    """Build the forest from the columns of bodies, which are in body order, parents first."""
     rows = link_rows(columns, joints, sites.body, flexibility)
     given, columns = columns, {**columns, **rows.columns}
     n, parent, kinds = rows.body.size, columns["parent"], rows.kinds
 
-    # Welded bodies are carried by the body that their welds lead to; `carrier` is that body, −1 the ground. A flexible
-    # body is always a link of its own, and so is a node that carries something.
+    # `carrier` is the body that a welded body is part of, found by following its welds; −1 is the ground. A flexible
+    # body is always a separate link, and so is a node that carries a joint or a site.
     welded = (kinds == WELD) & (rows.node < 0) & ~rows.flexible
     carrier = np.where(welded, -1, np.arange(n))
     offset_position, offset_rotation = np.zeros((n, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))
@@ -74,7 +74,7 @@ def assemble_forest(
     carried = carried[order]
     link_parent = np.where(carried < 0, -1, rank[carried])
 
-    # A joint frame given in the frame of a welded body is converted to that of its link.
+    # A joint frame given in the frame of a welded body is converted to the frame of that body's link.
     position, rotation = columns["position"][heads].copy(), columns["rotation"][heads].copy()
     hung = np.flatnonzero((parent[heads] >= 0) & welded[parent[heads]])
     body = parent[heads][hung]
@@ -157,7 +157,8 @@ def assemble_forest(
 
 
 def _lean(array: np.ndarray) -> np.ndarray:
-    """Return the array, or lazily allocated zeros: half of the memory of free particles would be zeros."""
+    """Return the array, or, if it is zero, lazily allocated zeros: half of the memory of free particles would be
+    zeros."""
     return array if array.any() else np.zeros(array.shape)
 
 
@@ -186,7 +187,8 @@ def _about_carrier(
 
 
 def _by_tree(parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Order that makes each tree contiguous, with trees sorted by their first link, and the start of each."""
+    """Order that makes each tree contiguous, with trees sorted by their first link, and the index at which each tree
+    starts."""
     root: list[int] = []
     trees = 0
     for p in parent.tolist():
@@ -201,8 +203,8 @@ def _by_tree(parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _slots(parent: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Slots in which children's inertias are accumulated. A slot is allocated by a link's last child and freed by the
-    link itself, so that a chain of any length uses one slot, which stays in the first-level cache; no two trees share a
+    """Slots in which children's inertias are accumulated. A link's last child allocates a slot and the link itself
+    frees it, so that a chain of any length uses one slot, which stays in the first-level cache. No two trees share a
     slot. A link with ``own`` contributions always has a slot."""
     n = parent.size
     slot, first = [-1] * n, [0] * n
@@ -231,7 +233,8 @@ def _slots(parent: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def joint_without_inertia(forest: Forest) -> int | None:
-    """First leaf that its joint rotates about an axis without inertia, so that its acceleration is not finite."""
+    """First leaf whose joint rotates it about an axis without inertia, so that its acceleration is not finite; None if
+    there is none."""
     childless = np.ones(forest.parent.size, dtype=bool)
     childless[forest.parent[forest.parent >= 0]] = False
     leaf = np.flatnonzero(childless)
@@ -248,8 +251,8 @@ def joint_without_inertia(forest: Forest) -> int | None:
     axis = forest.axis[leaf]
     least = np.einsum("ki,kij,kj->k", axis, about, axis)
     largest = np.abs(about).max(axis=(1, 2), initial=0.0)
-    # With two rotations there is a configuration in which the joint rotates the body about any axis perpendicular to
-    # the first.
+    # A joint with two rotations has a configuration in which it rotates the body about any axis perpendicular to the
+    # first axis, so the smallest principal moment is checked.
     spinless = np.isin(kind, SPINLESS)
     turning = (rotations[kind] >= 2) & ~spinless
     if turning.any():

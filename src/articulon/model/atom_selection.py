@@ -40,14 +40,15 @@ def universe(
     positions
         Positions of the atoms [nm], shape (atoms, 3).
     what
-        What MDAnalysis is needed for, as the start of the message if it is not installed.
+        Purpose for which MDAnalysis is needed: the start of the message if it is not installed.
     charges
         Charges [e], shape (atoms,); omitted if unknown.
     bonds
         Bonded pairs of atoms, shape (bonds, 2); by default all bonds of the atoms.
     """
     package = mdanalysis(what)
-    # Runs of equal chain names become segments: a chain whose waters follow other chains has two.
+    # Consecutive residues of the same chain become a segment; a chain has two segments if other chains come before
+    # its water.
     chains = np.array(atoms.chains, dtype=object)
     starts = np.flatnonzero(np.concatenate([[True], chains[1:] != chains[:-1]])) if chains.size else np.zeros(0, int)
     segment = np.cumsum(np.isin(np.arange(chains.size), starts)) - 1
@@ -103,7 +104,7 @@ def selected_atoms(
     where
         Key or argument with which messages begin.
     edges
-        Edges of the box as rows [nm], shape (3, 3), for distances by nearest images; None without a box.
+        Edges of the box as rows [nm], shape (3, 3), for distances to nearest images; None if there is no box.
 
     Raises
     ------

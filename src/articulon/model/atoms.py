@@ -11,11 +11,11 @@ from articulon.model.freezing import Frozen
 
 @dataclass(frozen=True, eq=False)
 class Atoms(Frozen):
-    """Names, residues, chains and bonds of the sites that are atoms. A model without molecules has none."""
+    """Names, residues, chains and bonds of the sites that are atoms. A model without molecules has no ``Atoms``."""
 
     site: np.ndarray
-    """Site of each atom; sites without mass, such as the fourth site of some water models, are no atoms, shape
-    (atoms,)."""
+    """Site of each atom, shape (atoms,). Sites without mass, such as the fourth site of some water models, are not
+    atoms."""
     names: tuple[str, ...]
     """Name of each atom, such as ``CA``."""
     elements: tuple[str, ...]
@@ -29,29 +29,29 @@ class Atoms(Frozen):
     residue_numbers: tuple[int, ...]
     """Number of each residue, as in its file."""
     insertions: tuple[str, ...]
-    """Insertion code of each residue, empty where there is none."""
+    """Insertion code of each residue, empty if it has none."""
     chains: tuple[str, ...]
-    """Chain of each residue, empty if its file names none."""
+    """Chain of each residue, empty if its file does not name the chain."""
     residue_kinds: tuple[str, ...]
     """Type of each residue: ``amino-acid``, ``cap``, ``nucleotide``, ``water``, ``ion`` or ``ligand``."""
     bonds: np.ndarray
     """Pairs of atoms, the smaller first, shape (bonds, 2)."""
     torsions: Mapping[int, str] = field(default_factory=dict)
-    """Name of the torsion of each body moved by a revolute joint: ``phi:A:TRP2``, ``chi1:A:LYS8`` or ``CB-OG:A:SER1``.
-    The coordinate of the joint is the dihedral angle."""
+    """Name of the torsion of each body that a revolute joint moves, by body: ``phi:A:TRP2``, ``chi1:A:LYS8`` or
+    ``CB-OG:A:SER1``. The coordinate of the joint is the dihedral angle."""
     dihedrals: Mapping[int, tuple[int, int, int, int]] = field(default_factory=dict)
-    """The four atoms that define this dihedral angle, by the same body."""
+    """The four atoms that define the dihedral angle of a torsion, by the same body."""
 
     def __len__(self) -> int:
         return len(self.names)
 
     def residue_label(self, residue: int) -> str:
-        """Chain, name and number of a residue: ``A:LYS12``."""
+        """Label of a residue, made of chain, name and number: ``A:LYS12``."""
         place = f"{self.residue_names[residue]}{self.residue_numbers[residue]}{self.insertions[residue]}"
         return f"{self.chains[residue]}:{place}" if self.chains[residue] else place
 
     def label(self, atom: int) -> str:
-        """Chain, residue and name of an atom: ``A:LYS12:CB``."""
+        """Label of an atom, made of chain, residue and name: ``A:LYS12:CB``."""
         return f"{self.residue_label(int(self.residue[atom]))}:{self.names[atom]}"
 
     @cached_property
@@ -61,7 +61,7 @@ class Atoms(Frozen):
 
 
 def torsion_names(atoms: Atoms) -> dict[int, str]:
-    """Unique name of the torsion of each body: a second one of the same name is ``phi:A:TRP2(2)``."""
+    """Unique name of the torsion of each body: the second torsion of the same name is ``phi:A:TRP2(2)``."""
     found: dict[int, str] = {}
     used: dict[str, int] = {}
     for body, name in sorted(atoms.torsions.items()):
@@ -71,7 +71,7 @@ def torsion_names(atoms: Atoms) -> dict[int, str]:
 
 
 def joined_atoms(parts: list[Atoms]) -> Atoms | None:
-    """Concatenate the atoms of several molecules; None if there are none."""
+    """Concatenate the atoms of several molecules; return None if there are no molecules."""
     if len(parts) <= 1:
         return parts[0] if parts else None
     atoms = np.cumsum([0, *(len(part) for part in parts)])

@@ -10,12 +10,12 @@ from articulon.inputs import FEW, LARGEST, floats, shown
 from articulon.units import UnitSystem
 
 UNIT_TOLERANCE = 1e-6
-"""Tolerance of the norm of a quaternion: rounding of printed digits, not a mistake."""
+"""Tolerance of the norm of a quaternion, for the rounding of printed digits."""
 
 
 def array(value: Any, shape: tuple[int, ...] | None, dimension: str, units: UnitSystem, where: str) -> np.ndarray:
-    """Return ``value`` as a new array of floats in the model's units, of the given shape if any; strings carry units of
-    their own. Raises ModelError."""
+    """Return ``value`` as a new array of floats in the model's units, and of the given shape unless it is None. Strings
+    in ``value`` have their own units. Raises ModelError."""
 
     def read(text: str) -> float:
         try:
@@ -43,7 +43,7 @@ def array(value: Any, shape: tuple[int, ...] | None, dimension: str, units: Unit
 
 
 def unit_quaternions(rotation: np.ndarray, where: Callable[[int], str]) -> np.ndarray:
-    """Normalise rows up to rounding; raises ModelError if a norm is off by more than UNIT_TOLERANCE."""
+    """Normalise quaternions given as rows; raises ModelError if a norm differs from 1 by more than UNIT_TOLERANCE."""
     norm = np.sqrt((rotation * rotation).sum(axis=1))
     bad = np.flatnonzero(~(np.abs(norm - 1.0) <= UNIT_TOLERANCE))
     if bad.size:
@@ -52,7 +52,7 @@ def unit_quaternions(rotation: np.ndarray, where: Callable[[int], str]) -> np.nd
             f"{where(k)}: Euler parameters {rotation[k].tolist()} have the norm {norm[k]:.9g}, not 1; "
             "they are (e0, e1, e2, e3), scalar first"
         )
-    # Dividing an exact row would change its last digit.
+    # A row that is already normalised stays unchanged, because a division would change its last digit.
     exact = np.abs(norm - 1.0) <= 4 * np.finfo(float).eps
     return np.where(exact[:, None], rotation, rotation / norm[:, None])
 

@@ -12,12 +12,12 @@ from articulon.units import UnitSystem
 Boundary = Literal["periodic", "open", "reflecting"]
 
 LONGEST = 1e100
-"""Largest edge; the shortest is its inverse. Volumes of such boxes, and their inverses, are within the range of
-floats."""
+"""Longest edge of a box; its inverse is the shortest. The volumes of such boxes, and the inverses of the volumes, are
+within the range of floats."""
 
 
 def volume_of(edges: np.ndarray) -> float:
-    """Volume of a box with edges as rows, a along x and b in the plane of x and y [length³]."""
+    """Volume of a box with edges as rows: the first along x, the second in the plane of x and y [length³]."""
     return float(edges[0, 0] * edges[1, 1] * edges[2, 2])
 
 
@@ -31,7 +31,7 @@ class Box(Declaration):
     lengths: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("length", minimum=0, exclusive=True)]
     """lx, ly and lz [length]."""
     tilts: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("length")] = (0.0, 0.0, 0.0)
-    """xy, xz and yz, none larger than half of the length along which it tilts [length]."""
+    """xy, xz and yz; none is larger than half of the length in the direction of its tilt [length]."""
     boundaries: tuple[Boundary, Boundary, Boundary] = ("periodic", "periodic", "periodic")
     """Boundary in the direction of each edge: periodic, open, or reflecting for particles."""
     origin: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("length")] = (0.0, 0.0, 0.0)
@@ -44,7 +44,7 @@ class Box(Declaration):
         return self
 
     def resolved(self, units: UnitSystem, where: str = "") -> Self:
-        """See :meth:`Declaration.resolved`; also checks lengths and tilts that have units."""
+        """See :meth:`Declaration.resolved`; also checks lengths and tilts given with units."""
         made = super().resolved(units, where)
         try:
             made._check(f"{where}." if where else "")
@@ -53,8 +53,8 @@ class Box(Declaration):
         return made
 
     def _check(self, where: str) -> None:
-        """Raises ValueError for edges too short or long to compute with, tilts too large, and tilts in a box with
-        walls."""
+        """Raises ValueError for edges that are too short or too long to compute with, for tilts that are too large, and
+        for tilts in a box with walls."""
         lengths, tilts = (tuple(map(float, group)) for group in (self.lengths, self.tilts))
         for length in lengths:
             if length > 0.0 and not 1.0 / LONGEST <= length <= LONGEST:
@@ -72,7 +72,7 @@ class Box(Declaration):
 
     @property
     def vectors(self) -> np.ndarray:
-        """The edges, one a row [length], shape (3, 3)."""
+        """The edges as rows [length], shape (3, 3)."""
         (lx, ly, lz), (xy, xz, yz) = ([float(v) for v in group] for group in (self.lengths, self.tilts))
         return np.array([[lx, 0.0, 0.0], [xy, ly, 0.0], [xz, yz, lz]])
 

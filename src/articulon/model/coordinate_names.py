@@ -12,8 +12,8 @@ RATE = ".rate"
 def coordinate_names(model: Model) -> tuple[Named, Named]:
     """Name and dimension of every coordinate and of every speed, in their order.
 
-    The dihedral angle of a molecule is named after its torsion, ``phi:A:TRP2``, and its speed ``phi:A:TRP2.rate``;
-    others are named after body and component, ``core.x``, and those of modes after their number, ``blade.mode1``.
+    The dihedral angle of a molecule is named after its torsion, ``phi:A:TRP2``, and its speed ``phi:A:TRP2.rate``.
+    Other coordinates are named after body and component, ``core.x``; modal coordinates are numbered, ``blade.mode1``.
     """
     forest = model.forest
     torsions = {} if model.atoms is None else torsion_names(model.atoms)

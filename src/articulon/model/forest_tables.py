@@ -1,6 +1,6 @@
-"""Tables that kernels read: a forest of links, joints between them, and the position of every body on its link.
+"""Tables that kernels read: a forest of links, the joints between them, and the position of every body on its link.
 
-A *link* is a moving rigid body of the solver: a body with all that is welded to it.
+A *link* is a moving rigid body of the solver: a body with all bodies that are welded to it.
 """
 
 from typing import NamedTuple
@@ -36,28 +36,29 @@ class Forest(NamedTuple):
     slot: np.ndarray
     """Slot in which the articulated inertia of the link's children is accumulated, −1 for a leaf, shape (links,)."""
     first: np.ndarray
-    """1 if the link is the first of its siblings to reach the parent's slot, shape (links,)."""
+    """1 if the link is the first child that adds its inertia to the parent's slot, otherwise 0, shape (links,)."""
     tree: np.ndarray
     """First link of every tree, and the number of links at the end, shape (trees + 1,)."""
     flexible: Flexible | None = None
-    """Tables of the flexible bodies; None if there are none, which is a different type for the compiler."""
+    """Tables of the flexible bodies; None if there are none, so that the compiler sees a different type."""
 
 
 class Loops(NamedTuple):
-    """Constraints on a forest, one per row: of joints that close loops, and of coordinates that follow a prescribed
-    motion.
+    """Constraints on a forest, one per row. A row belongs to a joint that closes a loop, or to a coordinate that
+    follows a prescribed motion.
 
-    ``a`` carries the joint frame and ``b`` the joint's moving side; ``joints/base.py`` defines the condition of a row.
+    Link ``a`` carries the joint frame and link ``b`` the joint's moving side; ``joints/base.py`` defines the condition
+    of a row.
     """
 
     kind: np.ndarray
     """TRANSLATION, ROTATION or DRIVE, shape (rows,)."""
     loop: np.ndarray
-    """Loop of each row, with drives counted after the loops, shape (rows,)."""
+    """Loop of each row; drives are numbered after the loops, shape (rows,)."""
     link_a: np.ndarray
     """Link a, −1 for the ground, shape (rows,)."""
     link_b: np.ndarray
-    """Link b, for a DRIVE the driven link, −1 for the ground, shape (rows,)."""
+    """Link b, which for a DRIVE is the driven link, −1 for the ground, shape (rows,)."""
     point_a: np.ndarray
     """Origin of the joint frame in link a's frame [length], shape (rows, 3)."""
     point_b: np.ndarray
@@ -75,26 +76,27 @@ class Loops(NamedTuple):
     path: np.ndarray
     """Links between the ground and any link of a row, outermost first, shape (path,)."""
     place: np.ndarray
-    """Index of each link in ``path``, −1 if it is not in it, shape (links,)."""
+    """Index of each link in ``path``, −1 for a link that is not in ``path``, shape (links,)."""
     size: np.ndarray
-    """Scale by which the error of each row is measured: the model's length for rows that are lengths, 1 for others,
+    """Scale by which the error of each row is divided: the model's length for rows that are lengths, 1 for others,
     shape (rows,)."""
     rank: np.ndarray
     """Largest number of rows that solvers treat as independent: the number of independent rows in the closed initial
-    state, shape (1,). After a step, coordinates satisfy the constraints only within the error of the step. Redundant
-    rows then contradict each other slightly, and would seem to lock the mechanism if they counted as independent."""
+    state, shape (1,). After a step, coordinates satisfy the constraints only within the error of the step, so that
+    redundant rows contradict each other slightly. If they counted as independent, they would seem to lock the
+    mechanism."""
     column: np.ndarray
-    """First speed of each link on a path, counting only the speeds of these links, and their total number, shape (path
-    + 1,)."""
+    """First speed of each link on ``path``, numbered among the speeds of these links only; the last entry is their
+    total number, shape (path + 1,)."""
 
 
 class Motions(NamedTuple):
-    """Prescribed motions of coordinates: piecewise cubic, or by a function."""
+    """Prescribed motions of coordinates, each given by a piecewise cubic table or by a function."""
 
     start: np.ndarray
-    """First knot of each motion, shape (motions + 1,)."""
+    """First knot of each motion, and the number of knots at the end, shape (motions + 1,)."""
     knots: np.ndarray
-    """Times of the knots [time]."""
+    """Times of the knots of all motions [time], shape (knots,)."""
     coefficients: np.ndarray
     """Coefficients of the cubic polynomial from each knot on, highest power first, shape (knots, 4)."""
     function: np.ndarray
@@ -113,16 +115,16 @@ class KernelTables(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Scratch of the dynamics; no part of the state. World axes throughout."""
+    """Scratch arrays of the dynamics, which are not part of the state; in world axes unless a link frame is named."""
 
     quaternion: np.ndarray
-    """Link to world, shape (links, 4)."""
+    """Rotation from link to world frame, Euler parameters, shape (links, 4)."""
     rotation: np.ndarray
-    """Link to world, row-major matrix, shape (links, 9)."""
+    """Rotation from link to world frame, row-major matrix, shape (links, 9)."""
     position: np.ndarray
     """Origin of the link [length], shape (links, 3)."""
     reach: np.ndarray
-    """From the parent's origin to the link's [length], shape (links, 3)."""
+    """Vector from the parent's origin to the link's origin [length], shape (links, 3)."""
     twist: np.ndarray
     """Velocity of the link's origin [length/time], then angular velocity [rad/time], shape (links, 6)."""
     bias: np.ndarray
@@ -130,11 +132,11 @@ class Workspace(NamedTuple):
     gathered: np.ndarray
     """Articulated inertia and bias force accumulated from children, shape (slots, 27)."""
     record: np.ndarray
-    """Results of eliminating the joint for the outward pass, shape (links, 12)."""
+    """Results of the inward pass, for each eliminated joint, that the outward pass uses, shape (links, 12)."""
     acceleration: np.ndarray
     """Angular acceleration, then acceleration of the origin, shape (links, 6)."""
     modal: ModalWorkspace | None = None
-    """Scratch of the flexible bodies; None if there are none."""
+    """Scratch arrays of the flexible bodies; None if there are none."""
 
 
 def workspace(forest: Forest) -> Workspace:

@@ -1,4 +1,4 @@
-"""Read-only values: arrays, alone and in tables, including their copies and after pickling.
+"""Read-only values: arrays, alone and in tables; their copies and unpickled values are read-only too.
 
 NumPy loses the read-only flag of an array in pickling and deep copies, so frozen objects freeze themselves again.
 """
@@ -37,7 +37,7 @@ def read_only(table: T) -> T:
 
 
 class Frozen:
-    """A dataclass with read-only arrays and immutable tables, also in its copies.
+    """A dataclass with read-only arrays and immutable tables; its copies are read-only too.
 
     Attributes that begin with an underscore are left unchanged.
     """
@@ -46,7 +46,8 @@ class Frozen:
         _freeze_attributes(self.__dict__)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Cached properties are computed again, and a view of a table cannot be pickled.
+        # Cached properties are left out because they can be computed again, and table views because they cannot be
+        # pickled.
         found = {name for name in self.__dict__ if isinstance(getattr(type(self), name, None), cached_property)}
         return {
             name: dict(value) if isinstance(value, MappingProxyType) else value
@@ -68,8 +69,8 @@ def _freeze_attributes(attributes: dict[str, Any]) -> None:
 
 
 def kept(value: Any) -> Any:
-    """Return a copy of numbers given by a user that nobody can change: arrays become read-only arrays, lists become
-    tuples, everything else is unchanged."""
+    """Return a read-only copy of numbers given by a user: arrays become read-only arrays, lists become tuples, and all
+    other values are unchanged."""
     if isinstance(value, np.ndarray):
         copy = value.copy()
         copy.setflags(write=False)

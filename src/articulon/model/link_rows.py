@@ -1,4 +1,4 @@
-"""Rows of bodies on the way to links: one for each body, and one for each node that carries something."""
+"""Rows from which links are made: one for each body, and one for each node that carries a joint or a site."""
 
 from typing import NamedTuple
 
@@ -11,10 +11,11 @@ SHAPED = ("mass", "com", "inertia", "position", "rotation")
 
 
 class LinkRows(NamedTuple):
-    """Rows of bodies in their order, each flexible one followed by those of its nodes that carry something."""
+    """Rows of bodies in their order; the row of a flexible body is followed by those of its nodes that carry
+    something."""
 
     body: np.ndarray
-    """Body of each row; for a node the flexible body, shape (rows,)."""
+    """Body of each row; for a node, its flexible body, shape (rows,)."""
     node: np.ndarray
     """Node of each row, −1 for a body, shape (rows,)."""
     of_body: np.ndarray
@@ -24,18 +25,18 @@ class LinkRows(NamedTuple):
     flexible: np.ndarray
     """Whether a row is a flexible body, shape (rows,)."""
     kinds: np.ndarray
-    """Joint kind, for a node that of the weld, shape (rows,)."""
+    """Joint kind of each row; for a node, the kind of the weld, shape (rows,)."""
     q_start: np.ndarray
     """First coordinate of the joint of each row's body, shape (rows,)."""
     u_start: np.ndarray
     """First speed of the joint of each row's body, shape (rows,)."""
     columns: dict[str, np.ndarray]
-    """Columns that a builder collects of bodies, with rows of nodes added where there are any."""
+    """Columns of a builder's bodies by name, with rows of nodes added; empty if no body is flexible."""
 
     def tables(
         self, heads: np.ndarray, parent: np.ndarray, joints: list[Joint], flexibility: Flexibility
     ) -> Flexible | None:
-        """Return the tables of flexible bodies for links that are the rows ``heads``; None if there are none."""
+        """Return the tables of flexible bodies, with the rows ``heads`` as links; None if there are none."""
         if not flexibility.modes:
             return None
         flexible, on_node = np.flatnonzero(self.flexible[heads]), np.flatnonzero(self.node[heads] >= 0)
@@ -53,7 +54,8 @@ class LinkRows(NamedTuple):
         )
 
     def node_sites(self, carriers: np.ndarray, rank: np.ndarray, flexibility: Flexibility) -> dict[int, int]:
-        """Sites on nodes, with their links; ``carriers`` (sites,) are the sites' bodies, ``rank`` the links of rows."""
+        """Link of each site on a node, by site; ``carriers`` (sites,) are the sites' bodies, and ``rank`` the links of
+        rows."""
         nodes = flexibility.site_nodes
         on_node = np.flatnonzero(nodes >= 0).tolist()
         return {s: int(rank[self.of_node[int(carriers[s]), int(nodes[s])]]) for s in on_node}
@@ -62,8 +64,8 @@ class LinkRows(NamedTuple):
 def link_rows(
     columns: dict[str, np.ndarray], joints: list[Joint], site_bodies: np.ndarray, flexibility: Flexibility
 ) -> LinkRows:
-    """Return the rows of bodies given by columns in body order, parents first, with their joints, and of the nodes that
-    carry joints or sites; ``site_bodies`` (sites,) are the bodies of the sites."""
+    """Return the rows of bodies and of the nodes that carry joints or sites. ``columns`` and ``joints`` are in body
+    order, parents first; ``site_bodies`` (sites,) are the bodies of the sites."""
     n, modes = len(joints), flexibility.modes
     kinds = np.fromiter((joint.kind for joint in joints), np.int64, n)
     sizes_q = np.fromiter((joint.nq for joint in joints), np.int64, n)

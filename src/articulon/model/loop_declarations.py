@@ -1,4 +1,4 @@
-"""Loops and driven joints: their declarations, and the constraint rows that kernels read."""
+"""Loop constraints and driven joints: their declarations, and the constraint rows that kernels read."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from articulon.model.joints import BY_KIND, Joint
 from articulon.model.joints.base import TRANSLATION
 
 DRIVE = 2
-"""Kind of a row for a joint coordinate that follows a prescribed motion; the others are in ``joints/base.py``."""
+"""Kind of a row for a joint coordinate that follows a prescribed motion; ``joints/base.py`` defines the other kinds."""
 
 DASHPOT = 3
-"""Kind of a row along the line between two points, with which a step solves for the damping between them. It has no
-residual, and the code that adds it computes its wrench."""
+"""Kind of a row along the line between two points. A step solves with it for the damping between the points. The row
+has no residual, and the code that adds the row computes its wrench."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Drive(Frozen):
 def motion_tables(drives: tuple[Drive, ...]) -> tuple[Motions, tuple[Callable[..., Any], ...]]:
     """Return piecewise cubic motions (not-a-knot splines, twice differentiable) and the functions of motions without a
     table."""
-    # SciPy's splines take a second to import, which a model without drives need not pay.
+    # SciPy's splines take a second to import, so a model without drives does not import them.
     starts, knots, coefficients, choice = [0], [], [], []
     functions: list[Callable[..., Any]] = []
     for drive in drives:
@@ -102,7 +102,7 @@ def loop_rows(
     kinds, owners, links, points, directions, scalars = [], [], [], [], [], []
 
     def on_link(body: int, position: np.ndarray, rotation: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
-        """Link, point, and rotation matrix of a frame that is fixed in a body."""
+        """Link, point and rotation matrix of a frame that is fixed in a body, in the link's frame."""
         R = matrices(rotation)
         if body < 0:
             return -1, position, R
@@ -157,7 +157,7 @@ def loop_rows(
 
 
 def with_dashpots(loops: Loops, forest: Forest, links: np.ndarray) -> Loops:
-    """Return the rows of loops, followed by a DASHPOT for each pair of links (dashpots, 2), −1 for the ground."""
+    """Return the rows of loops, followed by a DASHPOT row for each pair of links (dashpots, 2); −1 is the ground."""
     count = links.shape[0]
     path, place, column = _paths(forest, np.vstack([np.column_stack([loops.link_a, loops.link_b]), links]))
     added: dict[str, Any] = {
@@ -173,7 +173,7 @@ def with_dashpots(loops: Loops, forest: Forest, links: np.ndarray) -> Loops:
 
 
 def _paths(forest: Forest, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return ``path``, ``place`` and ``column`` of rows between links (rows, 2)."""
+    """Return the attributes ``path``, ``place`` and ``column`` of :class:`Loops` for rows between links (rows, 2)."""
     on = np.zeros(forest.parent.size, dtype=bool)
     for i in ends.ravel().tolist():
         while i >= 0 and not on[i]:

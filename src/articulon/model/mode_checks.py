@@ -1,6 +1,6 @@
 """Checks that mode shapes are possible for an elastic body, with messages that name the mode.
 
-The first one is mode 1, as in ``("rod", "mode1")`` of a transition.
+Modes are numbered from 1, as in ``("rod", "mode1")`` of a transition.
 """
 
 import numpy as np
@@ -8,10 +8,10 @@ import numpy as np
 from articulon.errors import ModelError
 
 RIGID_TOLERANCE = 1e-6
-"""Tolerance, relative to the norm of a shape, for a motion that its boundary excludes: printed digits, not a
-mistake."""
+"""Tolerance for a motion that the boundary of a shape excludes, relative to the norm of the shape. It allows for the
+rounding of printed digits."""
 DEPENDENT = 1e-9
-"""Smallest eigenvalue of the normalised mass matrix for which the nodes distinguish the shapes."""
+"""Smallest eigenvalue of the normalised mass matrix for which the mode shapes count as independent."""
 
 
 def extent(positions: np.ndarray, masses: np.ndarray) -> float:
@@ -21,14 +21,15 @@ def extent(positions: np.ndarray, masses: np.ndarray) -> float:
 
 
 def rigid_motions(positions: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Basis of the rigid motions, orthonormal with respect to mass: Σ m R_a·R_b is one for a = b, otherwise zero.
+    """Basis of the rigid motions, orthonormal with respect to mass: Σ m R_a·R_b over the nodes is one for a = b,
+    otherwise zero.
 
     Returns
     -------
     motions
-        Displacement of the nodes in each, zero for rotations that move no node, shape (nodes, 3, 6).
+        Displacement of the nodes in each motion, shape (nodes, 3, 6); zero for rotations that move no node.
     turns
-        Rotation in each, shape (3, 6).
+        Rotation in each motion, shape (3, 6).
     """
     centre = masses @ positions / masses.sum()
     arm = positions - centre
@@ -46,7 +47,7 @@ def rigid_motions(positions: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray
 def off_rigid_motion(
     positions: np.ndarray, masses: np.ndarray, shapes: np.ndarray, rotations: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Subtract the rigid part, by mass, from shapes and rotations; it causes no strain."""
+    """Subtract from shapes and rotations their rigid part, a projection by mass; rigid motion causes no strain."""
     motions, turns = rigid_motions(positions, masses)
     for _ in range(2):  # the second pass removes rounding errors
         part = np.einsum("i,iar,iaj->rj", masses, motions, shapes)
@@ -86,7 +87,8 @@ def independent(masses: np.ndarray, shapes: np.ndarray, where: str) -> None:
 
 
 def vanishing(shapes: np.ndarray, rotations: np.ndarray, handle: int, where: str) -> None:
-    """Raises ModelError, naming the mode, unless shapes, and the rotations known there, vanish at handle 1."""
+    """Raises ModelError, naming the mode, unless the shapes vanish at handle 1, and so do their rotations if known
+    there."""
     for what, array in (("moves", shapes), ("turns", rotations)):
         there = np.abs(array[handle]).max(axis=0)
         bound = RIGID_TOLERANCE * np.nanmax(np.abs(array), axis=(0, 1), initial=0.0)
@@ -100,7 +102,7 @@ def vanishing(shapes: np.ndarray, rotations: np.ndarray, handle: int, where: str
 
 
 def without_rigid_motion(positions: np.ndarray, masses: np.ndarray, shapes: np.ndarray, where: str) -> None:
-    """Raises ModelError, naming the mode, unless shapes are orthogonal to rigid motion by mass."""
+    """Raises ModelError, naming the mode, unless the shapes are orthogonal to rigid motions in the mass metric."""
     motions, _ = rigid_motions(positions, masses)
     overlap = np.einsum("i,iar,iaj->rj", masses, motions, shapes)
     part = np.sqrt((overlap**2).sum(axis=0) / np.einsum("i,iaj,iaj->j", masses, shapes, shapes))

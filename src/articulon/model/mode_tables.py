@@ -1,17 +1,18 @@
-"""Tables of flexible bodies that kernels read: their modes in a floating frame, and the nodes that carry something.
+"""Tables of flexible bodies that kernels read: modes in a floating frame, and nodes that carry a joint or a site.
 
-A flexible body is a link whose frame is that of handle 1, where its joint to the parent attaches: the floating frame.
-Its nodes are at X(η) = X0 + Σ_j Φ_j η_j in that frame, with modal coordinates η. These follow the coordinates of the
-joint in the model's q, and the modal speeds η' those of the joint in u (Poursina 2012, 2.1 and 4.1).
+A flexible body is a link. Its floating frame is the frame of handle 1, to which the joint to the parent is attached.
+Its nodes are at X(η) = X0 + Σ_j Φ_j η_j in that frame, with mode shapes Φ_j and modal coordinates η. The modal
+coordinates follow the coordinates of the joint in the model's q, and the modal speeds η' follow the speeds of the joint
+in u (Poursina 2012, 2.1 and 4.1).
 
-A node with a joint, a welded body or a site is a link of its own, without mass unless something is welded there: sites,
-forces, loops and children treat it like any other link. It has no joint and follows the deformation of its parent, the
-flexible body. Its frame is rotated relative to the floating one by the Euler parameters (1, p)/√(1 + p²) with p = Ψη/2,
-Ψ being the modes' rotations there, so that
+A node with a joint, a welded body or a site is a link of its own, with no mass except the mass of welded bodies. Sites,
+forces, loop constraints and children treat it like any other link. It has no joint and follows the deformation of its
+parent, the flexible body. Its frame is rotated relative to the floating frame by the Euler parameters (1, p)/√(1 + p²)
+with p = Ψη/2, where Ψ are the modes' rotations at the node, so that
 
     ω_rel = Ψ̂ η'      with Ψ̂_j = (Ψ_j + p × Ψ_j)/(1 + p²)      and      Ψ̂' η' = −(2 p·p'/(1 + p²)) ω_rel
 
-which is exact for any angle.
+This relation is exact for any angle.
 """
 
 from typing import NamedTuple
@@ -22,9 +23,9 @@ from articulon.model.modes import ModeShapes, inertia_integrals
 
 
 class Flexible(NamedTuple):
-    """Flexible bodies and their nodes. Modes of all bodies are concatenated, and so are pairs of modes, body by body
-    and row by row; there is a *node mode* for each node and mode of its body. Integrals of modes are stored once for
-    all bodies that share them. Floating frame throughout."""
+    """Flexible bodies and their nodes, in the floating frame. The modes of all bodies are concatenated, and so are the
+    pairs of modes, body by body and row by row. There is a *node mode* for each node and each mode of its body.
+    Integrals of modes are stored once for all bodies that share the modes."""
 
     body: np.ndarray
     """Index of the flexible body for each link, −1 for others, shape (links,)."""
@@ -37,64 +38,65 @@ class Flexible(NamedTuple):
     pair: np.ndarray
     """First pair of modes of each body, and their number at the end, shape (bodies + 1,)."""
     own_mode: np.ndarray
-    """First of each body's modes in the tables of integrals, shape (bodies,)."""
+    """First row of each body's modes in the tables of integrals, shape (bodies,)."""
     own_pair: np.ndarray
-    """First of each body's pairs of modes in the tables of integrals, shape (bodies,)."""
+    """First row of each body's pairs of modes in the tables of integrals, shape (bodies,)."""
     q_start: np.ndarray
     """First modal coordinate of each body in q, shape (bodies,)."""
     u_start: np.ndarray
     """First modal speed of each body in u, shape (bodies,)."""
     first: np.ndarray
-    """S1_j = Σ m Φ_j [mass], shape (different modes, 3)."""
+    """S1_j = Σ m Φ_j over the nodes [mass], shape (different modes, 3)."""
     coriolis: np.ndarray
-    """N0_j = Σ m (X0·Φ_j 1 − Φ_j X0ᵀ), row by row [mass length], shape (different modes, 9)."""
+    """N0_j = Σ m (X0·Φ_j 1 − Φ_j X0ᵀ) over the nodes, matrix by rows [mass length], shape (different modes, 9)."""
     coriolis_slope: np.ndarray
-    """N1_jk = Σ m (Φ_j·Φ_k 1 − Φ_j Φ_kᵀ), row by row [mass], shape (pairs of different modes, 9)."""
+    """N1_jk = Σ m (Φ_j·Φ_k 1 − Φ_j Φ_kᵀ) over the nodes, matrix by rows [mass], shape (pairs of different modes, 9)."""
     coupling_slope: np.ndarray
-    """B1_jk = Σ m Φ_k × Φ_j [mass], shape (pairs of different modes, 3)."""
+    """B1_jk = Σ m Φ_k × Φ_j over the nodes [mass], shape (pairs of different modes, 3)."""
     mass: np.ndarray
-    """M_jk = Σ m Φ_j·Φ_k [mass], shape (pairs of different modes,)."""
+    """Mass matrix M_jk = Σ m Φ_j·Φ_k over the nodes [mass], shape (pairs of different modes,)."""
     stiffness: np.ndarray
-    """K_jk [mass/time²], shape (pairs of different modes,)."""
+    """Stiffness matrix K_jk [mass/time²], shape (pairs of different modes,)."""
     damping: np.ndarray
-    """D_jk [mass/time], shape (pairs of different modes,)."""
+    """Damping matrix D_jk [mass/time], shape (pairs of different modes,)."""
     pull: np.ndarray
-    """Constant force on each mode from locked modes, −K_jl η_l, zero if none is locked [force], shape (modes,)."""
+    """Constant force on each mode from locked modes l, −Σ_l K_jl η_l, zero if none is locked [force], shape
+    (modes,)."""
     node_mode: np.ndarray
     """First node mode of each node, shape (nodes,)."""
     half_turn: np.ndarray
-    """p of each node at η = 0, due to locked modes, zero if none is locked, shape (nodes, 3)."""
+    """Vector p of each node at η = 0, due to locked modes, zero if none is locked, shape (nodes, 3)."""
     displacement: np.ndarray
-    """Φ_j at the node [dimensionless], shape (node modes, 3)."""
+    """Displacement Φ_j at the node [dimensionless], shape (node modes, 3)."""
     turn: np.ndarray
-    """Ψ_j at the node [rad/length], shape (node modes, 3)."""
+    """Rotation Ψ_j at the node [rad/length], shape (node modes, 3)."""
 
 
 class ModalWorkspace(NamedTuple):
-    """Scratch for flexible bodies; no part of the state."""
+    """Scratch arrays for flexible bodies, which are not part of the state."""
 
     moment: np.ndarray
-    """h(η) of every link, link frame [mass length], shape (links, 3)."""
+    """First moment of mass h(η) of every link, link frame [mass length], shape (links, 3)."""
     inertia: np.ndarray
-    """A(η) of every link, link frame [mass length²], shape (links, 6)."""
+    """Rotational inertia A(η) of every link, link frame [mass length²], shape (links, 6)."""
     coriolis: np.ndarray
-    """N_j(η), floating frame [mass length], shape (modes, 9)."""
+    """Matrices N_j(η) = N0_j + Σ_k N1_jk η_k, floating frame [mass length], shape (modes, 9)."""
     speed: np.ndarray
-    """η', shape (modes,)."""
+    """Modal speeds η', shape (modes,)."""
     half_turn: np.ndarray
-    """p of every node, floating frame, shape (nodes, 3)."""
+    """Vector p of every node, floating frame, shape (nodes, 3)."""
     column: np.ndarray
     """Angular and linear velocity of a node at unit modal speed, world axes, shape (node modes, 6)."""
     swept: np.ndarray
-    """Moment and force of the velocity products of deformation, world axes, shape (bodies, 6)."""
+    """Moment and force due to the velocity products of the deformation, world axes, shape (bodies, 6)."""
     coupling: np.ndarray
-    """Γ_FR, moment and force at unit modal acceleration, world axes, shape (modes, 6)."""
+    """Coupling Γ_FR: moment and force at unit modal acceleration, world axes, shape (modes, 6)."""
     matrix: np.ndarray
-    """Γ_FF, then its Cholesky factor L below and on the diagonal, shape (pairs,)."""
+    """Modal mass matrix Γ_FF; later its Cholesky factor L, below and on the diagonal, shape (pairs,)."""
     gain: np.ndarray
     """L⁻¹ Γ_FR, shape (modes, 6)."""
     rate: np.ndarray
-    """Modal bias, then L⁻¹ times the modal forces, shape (modes,)."""
+    """Modal bias; later L⁻¹ times the modal forces, shape (modes,)."""
     held_matrix: np.ndarray
     """Rows of Γ_FF for locked modes, shape (pairs,)."""
     held_coupling: np.ndarray
@@ -106,14 +108,14 @@ class ModalWorkspace(NamedTuple):
 
 
 class Flexibility(NamedTuple):
-    """Flexible bodies of a model, as declared."""
+    """Flexible bodies of a model, in the form in which they are declared."""
 
     modes: dict[int, ModeShapes]
     """Modes of each flexible body."""
     seats: dict[int, int]
-    """Node of its parent on which a body's joint sits."""
+    """Node of the parent to which the joint of each body is attached, by body."""
     site_nodes: np.ndarray
-    """Node on which a site sits, −1 for none, shape (sites,)."""
+    """Node to which each site is attached, −1 for none, shape (sites,)."""
 
 
 RIGID = Flexibility({}, {}, np.zeros(0, dtype=np.int64))
@@ -121,7 +123,8 @@ RIGID = Flexibility({}, {}, np.zeros(0, dtype=np.int64))
 
 
 def modal_workspace(tables: Flexible, moment: np.ndarray, inertia: np.ndarray) -> ModalWorkspace:
-    """Allocate scratch arrays; the inertias of rigid links keep the values set here."""
+    """Allocate scratch arrays. ``moment`` and ``inertia`` are the values of rigid links, which kernels do not
+    change."""
     modes, pairs = int(tables.mode[-1]), int(tables.pair[-1])
     nodes, node_modes, bodies = tables.node_mode.size, tables.displacement.shape[0], tables.q_start.size
     return ModalWorkspace(
@@ -155,7 +158,7 @@ def flexible_tables(
     """Return the tables of flexible bodies with their modes, in the order of their links.
 
     ``body`` and ``node`` (links,) number the links that are flexible bodies and nodes, ``parent`` (links,) are the
-    links' parents, and ``places`` gives the node of its body for each node link.
+    links' parents, and ``places`` gives, for each link that is a node, the node's index in its body.
     """
     counts = [one.stiffness.shape[0] for one in shapes]
     different = list({id(one): one for one in shapes}.values())
@@ -167,7 +170,7 @@ def flexible_tables(
     for link, place in zip(np.flatnonzero(node >= 0).tolist(), places, strict=True):
         one = shapes[int(body[parent[link]])]
         displacement.append(one.shapes[place].T)
-        # A node without known rotations carries only points, which need none.
+        # A node without known rotations carries only points, so its rotations are not needed.
         turn.append(np.nan_to_num(one.rotations[place].T, nan=0.0))
         sizes.append(one.stiffness.shape[0])
     carries = np.zeros(parent.size, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The frozen model."""
+"""The model, which does not change once it is built."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -43,30 +43,30 @@ class Sites(NamedTuple):
 
 
 class Closing(NamedTuple):
-    """Loop errors of the state that the user gave."""
+    """Errors of the loop constraints in the state that the user gave."""
 
     residual: float
     """Largest of ``loop_residuals``."""
     rate: float
-    """Largest of their rates [1/time]."""
+    """Largest rate of change of ``loop_residuals`` [1/time]."""
     rank: int
-    """Number of independent rows in the initial state."""
+    """Number of independent constraint rows in the initial state."""
 
 
 OPEN = Closing(0.0, 0.0, 0)
-"""Value for a model without loops."""
+"""Value for a model without loop constraints."""
 
 
 @dataclass(frozen=True, eq=False)
 class Model(Frozen):
     """A simulated system, built by :class:`ModelBuilder`; its arrays, and those of its copies, are read-only.
 
-    Bodies are in the order in which they were added; ``forest`` holds the solver's links, in which welded bodies are
+    Bodies are in the order in which they were added; ``forest`` has the solver's links, in which welded bodies are
     merged and trees are contiguous.
     """
 
     units: UnitSystem
-    """The system of units of every number here."""
+    """System of units of all numbers in the model."""
     names: tuple[str, ...]
     """Names of the bodies."""
     parents: np.ndarray
@@ -84,11 +84,12 @@ class Model(Frozen):
     offset_position: np.ndarray
     """Origin of the body in its link's frame [length], shape (bodies, 3)."""
     offset_rotation: np.ndarray
-    """Body's frame to its link's, Euler parameters, shape (bodies, 4)."""
+    """Body's frame to its link's frame, Euler parameters, shape (bodies, 4)."""
     head: np.ndarray
-    """Body whose joint moves each link, shape (links,)."""
+    """Bodies whose joints move the links, one for each link, shape (links,)."""
     _tables: KernelTables
-    """Tables of which ``forest``, ``loops`` and ``motions`` are views; see :func:`kernel_tables`."""
+    """Tables of links, loop constraints and motions. The attributes ``forest``, ``loops`` and ``motions`` are read-only
+    views of them; see :func:`kernel_tables`."""
     q0: np.ndarray
     """Initial coordinates, shape (nq,)."""
     u0: np.ndarray
@@ -102,30 +103,30 @@ class Model(Frozen):
     drives: tuple[Drive, ...]
     """Coordinates that follow prescribed motions."""
     motion_functions: tuple[Callable[..., Any], ...]
-    """Functions of the motions without a table."""
+    """Functions of the motions that are not given by a table."""
     joints: tuple[Joint, ...]
     """The joint of each body."""
     box: Box | None = None
     """Periodic or bounded box; None for unbounded space."""
     modes: Mapping[int, ModeShapes] = field(default_factory=dict)
-    """Modes of the flexible bodies, by body; their coordinates and speeds follow those of the body's joint."""
+    """Modes of the flexible bodies, by body; modal coordinates and speeds follow those of the body's joint."""
     node_sites: Mapping[int, int] = field(default_factory=dict)
-    """Sites on nodes of flexible bodies, with the links of these nodes."""
+    """Links of the nodes of flexible bodies that carry sites, by site."""
     closing: Closing = OPEN
-    """Loop errors when the model was built."""
+    """Errors of the loop constraints when the model was built."""
     atoms: Atoms | None = None
-    """Sites that are atoms, and their names; None if there are no molecules."""
+    """Sites that are atoms, with their names; None if there are no molecules."""
     chains: PolymerChains | None = None
     """Sites that are the beads of polymer chains; None if there are none."""
     shapes: tuple[tuple[Shape, ...], ...] = ()
-    """Shapes of each body, with quantities in the model's units, one tuple per body."""
+    """Shapes of each body, with quantities in the model's units; one tuple for each body."""
     armature: np.ndarray | None = None
-    """Inertia of each speed that belongs to no body, added to the diagonal of the mass matrix [mass length² for
-    rotations, mass for translations], shape (nu,); None if there is none."""
+    """Armature of each speed: inertia that belongs to no body, such as a motor's, and is added to the diagonal of the
+    mass matrix [mass length² for rotations, mass for translations], shape (nu,); None if there is none."""
     joint_names: tuple[str, ...] = ()
-    """Name of each body's joint: that of the body, unless another one is given."""
+    """Name of each body's joint; the name of the body by default."""
     inferred: tuple[str, ...] = ()
-    """Assumptions, and parts of the source file that the model does not contain, one line each."""
+    """Assumptions, and omitted parts of the source file, one line each."""
 
     def __repr__(self) -> str:
         words = self._words()
@@ -151,12 +152,12 @@ class Model(Frozen):
 
     @cached_property
     def forest(self) -> Forest:
-        """Tables of the solver."""
+        """Tables of links, for the solver."""
         return read_only(self._tables.forest)
 
     @cached_property
     def loops(self) -> Loops:
-        """Constraint rows of the loops and drives."""
+        """Constraint rows of the loop joints and drives."""
         return read_only(self._tables.loops)
 
     @cached_property
@@ -176,7 +177,7 @@ class Model(Frozen):
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Number of speeds that loops and drives leave free in the initial state."""
+        """Number of speeds that loop constraints and drives leave free in the initial state."""
         return self.nu - self.closing.rank
 
     @property
@@ -202,7 +203,8 @@ class Model(Frozen):
 
     @cached_property
     def site_links(self) -> np.ndarray:
-        """Link that carries each site, for a site on a node that of the node; −1 for the ground, shape (sites,)."""
+        """Link that carries each site, −1 for the ground, shape (sites,); a site on a node is carried by the node's
+        link."""
         body = self.sites.body
         result = np.where(body < 0, -1, self.link[body]) if body.size else np.zeros(0, dtype=np.int64)
         result[list(self.node_sites)] = list(self.node_sites.values())
@@ -210,14 +212,15 @@ class Model(Frozen):
 
     @cached_property
     def sites_on_nodes(self) -> np.ndarray:
-        """Whether each site sits on a node of a flexible body, shape (sites,)."""
+        """Whether each site is on a node of a flexible body, shape (sites,)."""
         result = np.zeros(self.sites.body.size, dtype=bool)
         result[list(self.node_sites)] = True
         return read_only(result)
 
     @cached_property
     def jointed(self) -> np.ndarray:
-        """Link to which each link's joint is attached, with flexible bodies in place of their nodes, shape (links,)."""
+        """Link to which each link's joint is attached, shape (links,); for a joint on a node, the node's flexible
+        body."""
         parent, tables = self.forest.parent, self.forest.flexible
         if tables is None:
             return parent
@@ -299,12 +302,12 @@ class Model(Frozen):
 def kernel_tables(model: Model) -> KernelTables:
     """Return forest, loops and motions of a model in the form that kernels take.
 
-    They are the arrays of the model itself, and must not be written to. They are not read-only because read-only arrays
-    are a different type for the compiler, which would compile every kernel once more.
+    They are the arrays of the model itself, which must not be changed. They are not read-only arrays because the
+    compiler treats read-only arrays as a different type and would compile every kernel a second time.
     """
     return model._tables
 
 
 def joint_type(kind: int) -> type[Joint]:
-    """Joint class of a kind's code."""
+    """Joint class with the given code of its kind."""
     return BY_KIND[kind]

@@ -1,7 +1,8 @@
 """Deformation of a body: nodes with masses, and mode shapes, each with a stiffness.
 
-The displacement of a node is linear in the modal coordinates η, X_i = X0_i + Σ_j Φ_ij η_j, in the body's own frame,
-which is that of *handle 1*: the node where the joint to the parent attaches, whose frame does not move in any mode.
+The displacement of a node is linear in the modal coordinates η: its position is X_i = X0_i + Σ_j Φ_ij η_j in the body's
+frame. The body's frame is that of *handle 1*: the node to which the joint to the parent is attached. This frame does
+not move in any mode.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from articulon.units import UnitSystem, unit_system
 class Modes:
     """Nodes of a flexible body and its mode shapes.
 
-    Modal coordinates are lengths, so that shapes are dimensionless; with a shape scaled to a largest displacement of
-    one, the coordinate is that displacement. The body's frame has its origin at handle 1.
+    Modal coordinates are lengths, so shapes are dimensionless. If a shape is scaled to a largest displacement of one,
+    its coordinate is the largest displacement. The body's frame has its origin at handle 1.
 
     Examples
     --------
@@ -48,20 +49,20 @@ class Modes:
     """Modal stiffness, shape (modes,), or the matrix of the quadratic form 2U = ηᵀKη, shape (modes, modes)
     [mass/time²]."""
     damping: Any = 0.0
-    """Modal damping, one for all, shape (modes,) or (modes, modes) [mass/time]."""
+    """Modal damping [mass/time]: one value for all modes, shape (modes,) or shape (modes, modes)."""
     rotations: Any = None
-    """Rotation of the nodes per modal coordinate Ψ [rad/length], shape (nodes, 3, modes); rows of NaN if unknown.
-    Needed at nodes that carry joints, and at handle 1 of a free boundary."""
+    """Rotation of the nodes per modal coordinate Ψ [rad/length], shape (nodes, 3, modes); NaN for nodes whose rotation
+    is unknown. Nodes that carry joints need it, and so does handle 1 if the boundary is free."""
     boundary: Literal["clamped", "free"] = "clamped"
-    """``"clamped"``: shapes vanish at handle 1. ``"free"``: they contain no rigid motion, Σ mΦ = 0 and Σ m X×Φ = 0, and
-    the rigid motion of handle 1 is subtracted from them."""
+    """``"clamped"``: shapes vanish at handle 1. ``"free"``: shapes contain no rigid motion, Σ mΦ = 0 and Σ m X×Φ = 0,
+    and the motion of handle 1 is then subtracted from them as a rigid motion."""
     handle: int = 0
-    """Node of handle 1, at the origin of the body's frame."""
+    """Index of the node that is handle 1, at the origin of the body's frame."""
     largest: float = 0.1
-    """Largest displacement of a node, relative to the body's length, for which the linear description is assumed to
-    hold."""
+    """Largest displacement of a node, relative to the body's length, up to which linear deformation is assumed to be
+    valid."""
     units: str | None = None
-    """System of units of the plain numbers here; that of the model if None."""
+    """System of units of these plain numbers; the model's if None."""
 
     def __post_init__(self) -> None:
         for name in ("positions", "masses", "shapes", "stiffness", "damping", "rotations"):
@@ -71,7 +72,7 @@ class Modes:
         self.__dict__.update({name: kept(value) for name, value in state.items()})
 
     def resolved(self, units: UnitSystem, where: str) -> ModeShapes:
-        """Return the modes, checked, in the given units, and relative to the frame of handle 1.
+        """Check the modes, and return them in the given units and relative to the frame of handle 1.
 
         Parameters
         ----------
@@ -83,8 +84,8 @@ class Modes:
         Raises
         ------
         ModelError
-            Naming the body, and the node or mode, for shapes that no elastic body can have or that its boundary
-            excludes.
+            For shapes that no elastic body can have or that the boundary excludes; the message names the body, and the
+            node or mode.
         """
         own = self._own_units(units, where)
 
@@ -144,14 +145,14 @@ class Modes:
         return own
 
     def _counts(self, where: str) -> tuple[int, int]:
-        """Numbers of nodes and modes, from the shape of ``shapes``."""
+        """Numbers of nodes and modes, read from the dimensions of ``shapes``."""
         shape = shape_of(self.shapes, f"{where}, shapes")
         if len(shape) != 3 or shape[1] != 3 or 0 in shape:
             raise ModelError(f"{where}, shapes: expected the shape (nodes, 3, modes), got {shape}")
         return shape[0], shape[2]
 
     def _rotations(self, nodes: int, modes: int, units: UnitSystem, where: str) -> np.ndarray:
-        """Rotations as given; a node may have none."""
+        """Rotations in the given units; NaN for nodes without rotations."""
         shape_of(self.rotations, f"{where}, rotations")
         known = np.asarray(self.rotations)
         if known.dtype.kind != "f":
@@ -167,29 +168,29 @@ class Modes:
 
 
 class ModeShapes(NamedTuple):
-    """Modes in the units of the model, their shapes relative to the frame of handle 1."""
+    """Modes in the units of the model, with shapes relative to the frame of handle 1."""
 
     positions: np.ndarray
     """Undeformed nodes X0, body frame [length], shape (nodes, 3)."""
     masses: np.ndarray
     """Mass of each node [mass], shape (nodes,)."""
     shapes: np.ndarray
-    """Φ [dimensionless], zero at handle 1, shape (nodes, 3, modes)."""
+    """Displacements Φ per modal coordinate [dimensionless], zero at handle 1, shape (nodes, 3, modes)."""
     rotations: np.ndarray
-    """Ψ [rad/length], zero at handle 1, NaN if unknown, shape (nodes, 3, modes)."""
+    """Rotations Ψ per modal coordinate [rad/length], zero at handle 1, NaN if unknown, shape (nodes, 3, modes)."""
     stiffness: np.ndarray
     """Modal stiffness [mass/time²], shape (modes, modes)."""
     damping: np.ndarray
     """Modal damping [mass/time], shape (modes, modes)."""
     handle: int
-    """Node of handle 1."""
+    """Index of the node that is handle 1."""
     length: float
-    """Extent of the undeformed body [length]."""
+    """Length of the undeformed body: twice the distance from its centre of mass to the farthest node [length]."""
     largest: float
-    """Largest displacement of a node for which the linear description is assumed to hold [length]."""
+    """Largest displacement of a node up to which linear deformation is assumed to be valid [length]."""
 
     def rotation(self, node: int, where: str) -> np.ndarray:
-        """Ψ of one node, shape (3, modes); raises ModelError if it is unknown."""
+        """Rotation Ψ of one node, shape (3, modes); raises ModelError if it is unknown."""
         if np.isnan(self.rotations[node]).any():
             raise ModelError(
                 f"{where}: node {node} has no rotations, so no frame can be attached to it; give the modes' rotations "
@@ -199,10 +200,10 @@ class ModeShapes(NamedTuple):
 
 
 class InertiaIntegrals(NamedTuple):
-    """Integrals over a body's nodes that enter its equations of motion, about handle 1 and in the body's frame.
+    """Integrals over a body's nodes, about handle 1 and in the body's frame, for the body's equations of motion.
 
-    With X_i = X0_i + Σ_j Φ_ij η_j and sums over nodes with masses m_i, symmetric matrices as (xx, xy, xz, yy, yz, zz)
-    and others row by row:
+    Positions are X_i = X0_i + Σ_j Φ_ij η_j. The sums are over the nodes with their masses m_i, and 1 is the identity
+    matrix. Symmetric matrices are stored as (xx, xy, xz, yy, yz, zz), and other matrices by rows:
 
     first moment    h(η) = Σ m X                    = h0 + Σ_j S1_j η_j
     inertia         A(η) = Σ m (X·X 1 − X Xᵀ)       = A0 + Σ_j A1_j η_j + Σ_jk A2_jk η_j η_k
@@ -210,7 +211,8 @@ class InertiaIntegrals(NamedTuple):
     Coriolis        N_j(η) = Σ m (X·Φ_j 1 − Φ_j Xᵀ) = N0_j + Σ_k N1_jk η_k
     modal mass      M_jk = Σ m Φ_j·Φ_k
 
-    The kinetic energy is T = ½ m v² + v·(ω×h + S1η') + ½ ω·Aω + ω·Bη' + ½ η'·Mη', and ∂A/∂η_j = N_j + N_jᵀ.
+    The kinetic energy for a velocity v and angular velocity ω of the frame is T = ½ m v² + v·(ω×h + S1η') + ½ ω·Aω +
+    ω·Bη' + ½ η'·Mη'. The inertia has the derivatives ∂A/∂η_j = N_j + N_jᵀ.
     """
 
     mass: np.ndarray
@@ -218,7 +220,7 @@ class InertiaIntegrals(NamedTuple):
     h0: np.ndarray
     """First moment at η = 0 [mass length], shape (3,)."""
     S1: np.ndarray
-    """Σ m Φ_j [mass], shape (modes, 3)."""
+    """Modal first moments Σ m Φ_j [mass], shape (modes, 3)."""
     A0: np.ndarray
     """Inertia at η = 0 [mass length²], shape (6,)."""
     A1: np.ndarray
@@ -228,29 +230,31 @@ class InertiaIntegrals(NamedTuple):
     B0: np.ndarray
     """Coupling at η = 0 [mass length], shape (modes, 3)."""
     B1: np.ndarray
-    """Σ m Φ_k × Φ_j at (j, k), antisymmetric in them [mass], shape (modes, modes, 3)."""
+    """Linear coefficients of the coupling: Σ m Φ_k × Φ_j at (j, k), antisymmetric in j and k [mass], shape (modes,
+    modes, 3)."""
     N0: np.ndarray
     """Coriolis matrices at η = 0 [mass length], shape (modes, 9)."""
     N1: np.ndarray
-    """Σ m (Φ_j·Φ_k 1 − Φ_j Φ_kᵀ) at (j, k) [mass], shape (modes, modes, 9)."""
+    """Linear coefficients of the Coriolis matrices: Σ m (Φ_j·Φ_k 1 − Φ_j Φ_kᵀ) at (j, k) [mass], shape (modes, modes,
+    9)."""
     M: np.ndarray
     """Modal mass matrix [mass], shape (modes, modes)."""
 
 
 def inertia_integrals(shapes: ModeShapes) -> InertiaIntegrals:
-    """Compute the inertia integrals of a body, once and for all (Shabana, Dynamics of Multibody Systems, 5.3 and
-    5.4)."""
+    """Compute the inertia integrals of a body; they are computed once and do not depend on the motion (Shabana,
+    Dynamics of Multibody Systems, 5.3 and 5.4)."""
     m, X, Phi = shapes.masses, shapes.positions, shapes.shapes
     modes = Phi.shape[2]
     mX = m[:, None] * X
     mPhi = m[:, None, None] * Phi
     outer0 = mX.T @ X
-    # Dyads are first factor by second factor: X0 Φ_jᵀ and Φ_j Φ_kᵀ.
+    # In the dyads X0 Φ_jᵀ and Φ_j Φ_kᵀ, the first factor gives the row and the second the column.
     outer1 = np.einsum("ia,ibj->jab", mX, Phi)
     outer2 = (
         (mPhi.reshape(-1, 3 * modes).T @ Phi.reshape(-1, 3 * modes)).reshape(3, modes, 3, modes).transpose(1, 3, 0, 2)
     )
-    outer2 = 0.5 * (outer2 + outer2.transpose(1, 0, 3, 2))  # symmetric to the last bit, as the sums are
+    outer2 = 0.5 * (outer2 + outer2.transpose(1, 0, 3, 2))  # makes it symmetric to the last bit
     trace = np.trace(outer2, axis1=2, axis2=3)
     mutual = 0.5 * (outer2 + outer2.transpose(0, 1, 3, 2))
     one = np.eye(3)
@@ -292,7 +296,7 @@ def relative_to(
 
 
 def _matrix(value: Any, modes: int, dimension: str, where: str, read: Any) -> np.ndarray:
-    """Convert a number, one value each, or a symmetric matrix to a matrix."""
+    """Convert one number for all modes, one number for each mode, or a symmetric matrix to a matrix."""
     what = "stiffness" if dimension == "stiffness" else "damping"
     shape = shape_of(value, f"{where}, {what}")
     if shape == (modes, modes) and modes > 1:
@@ -316,11 +320,11 @@ def shape_of(value: Any, what: str) -> tuple[int, ...]:
 
 
 def _six(a: np.ndarray) -> np.ndarray:
-    """(..., 3, 3) symmetric as (xx, xy, xz, yy, yz, zz)."""
+    """Symmetric matrices (..., 3, 3) as (xx, xy, xz, yy, yz, zz)."""
     return a[..., [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
 
 
 def _axial(dyads: np.ndarray) -> np.ndarray:
-    """a × b of sums of dyads a bᵀ, (..., 3, 3) to (..., 3)."""
+    """The sums of a × b from sums of dyads a bᵀ, (..., 3, 3) to (..., 3)."""
     turned = dyads - np.swapaxes(dyads, -1, -2)
     return turned[..., [1, 2, 0], [2, 0, 1]]

@@ -1,4 +1,4 @@
-"""Polymer chains of a model: the sites that are their beads, in order."""
+"""Polymer chains of a model: the sites that are their beads, in the order of the chains."""
 
 from dataclasses import dataclass
 
@@ -9,13 +9,13 @@ from articulon.model.freezing import Frozen
 
 @dataclass(frozen=True, eq=False)
 class PolymerChains(Frozen):
-    """Beads of chains, one chain after the other: along the backbone for linear chains and rings, in any order for
-    branched ones."""
+    """Beads of chains, one chain after the other. The beads of linear chains and rings follow the backbone; those of
+    branched chains are in any order."""
 
     site: np.ndarray
     """Site of each bead, shape (beads,)."""
     first: np.ndarray
-    """Start of each chain in ``site``, and the number of beads at the end, shape (chains + 1,)."""
+    """Start of each chain in ``site``, and the number of beads as the last entry, shape (chains + 1,)."""
     ring: np.ndarray
     """Whether a chain's last bead is bonded to its first, shape (chains,)."""
     branched: np.ndarray
@@ -26,7 +26,7 @@ class PolymerChains(Frozen):
 
 
 def joined_chains(parts: list[PolymerChains]) -> PolymerChains | None:
-    """Concatenate several sets of chains; None if there are none."""
+    """Concatenate several sets of chains; return None if there are no chains."""
     if len(parts) <= 1:
         return parts[0] if parts else None
     starts = np.cumsum([0, *(part.site.size for part in parts)])

@@ -1,8 +1,8 @@
-"""The state: everything that evolves, and exactly the content of a checkpoint.
+"""The state: all quantities that change during a run. A checkpoint contains exactly the state.
 
-A state is the time, the motion and the ledger, and what features store from step to step, each in its own slice: the
-thermostat's ``bath``, the scaling law's ``memory``, the lists' ``rebuild``, and the slices ``rule``, ``contacts`` and
-``resolution``.
+A state consists of the time, the motion, the ledger, and data that features store from step to step, each in its own
+part: the thermostat's ``bath``, the scaling law's ``memory``, the neighbour lists' ``rebuild``, and the groups of
+arrays ``rule``, ``contacts``, ``resolution`` and ``box``.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,8 @@ CHANNELS = (
     "contact",
     "external",
 )
-"""Channels of force: the unit of scaling and of the ledger, in the order of every array over channels."""
+"""Channels of force, in the order of every array over channels. Each channel has a scaling factor and an entry in the
+ledger."""
 
 POTENTIAL, CONFORMATIONAL, DAMPING, STOCHASTIC, THERMOSTAT, THERMOSTAT_RATE, CONTACT, EXTERNAL = range(8)
 
@@ -32,54 +33,58 @@ class RuleMemory(NamedTuple):
     """Data that an integrator stores from step to step in addition to q and u."""
 
     acceleration: np.ndarray
-    """Accelerations of the latest kick of friction-implicit, the initial guess of the next one, shape (nu,)."""
+    """Accelerations of the latest kick of friction-implicit, used as the initial guess of the next kick, shape
+    (nu,)."""
     history: np.ndarray
-    """Data of other integrators, flat; empty for most. The first number is 0 before the first step. Code that changes q
-    or u directly sets it to zero, so that the integrator starts again."""
+    """Data of other integrators, flat; empty for most integrators. The first number is 0 before the first step. Code
+    that changes q or u directly sets this number to zero, so that the integrator starts again."""
     rate: np.ndarray
-    """Rates of the coordinates if Euler parameters are integrated by their accelerations, shape (nq,)."""
+    """Rates of the coordinates, for integrators that advance Euler parameters by their second derivatives, shape
+    (nq,)."""
     dependent: np.ndarray
-    """Index of the Euler parameter that then depends on the others, at the first of each four, shape (nq,)."""
+    """Index of the Euler parameter that these integrators compute from the other three, stored at the first coordinate
+    of each set of four, shape (nq,)."""
     drift: np.ndarray
-    """Constraint drift of steps before the projection: the largest error of any loop constraint, and of its rate, since
-    the start, shape (2,)."""
+    """Constraint drift of steps before the projection: the largest error of any loop constraint since the start, and
+    the largest rate of this error, shape (2,)."""
 
 
 class ContactArrays(NamedTuple):
-    """Arrays of contacts, by name and in order."""
+    """Arrays of contacts, in the order of the names below."""
 
     pairs: np.ndarray
-    """Sites whose spheres touch, the lower first, sorted; for a contact with a wall the second is the number of sites
-    plus the feature of the wall. Shape (contacts, 2), which changes as contacts begin and end."""
+    """Sites whose spheres touch, the lower site first, sorted, shape (contacts, 2). For a contact with a wall, the
+    second number is the number of sites plus the index of the wall's feature. The shape changes as contacts begin and
+    end."""
     memory: np.ndarray
     """History and forces of each contact; see ``contact_tables.py``, shape (contacts, 25)."""
     rebuild: np.ndarray
-    """Positions of the spheres at the last list, which determine the order of sums [length], shape (3, spheres), NaN
-    before the first list."""
+    """Positions of the spheres when the neighbour list was last built, which determine the order of sums [length],
+    shape (3, spheres); NaN before the first list."""
     work: np.ndarray
-    """Works since the start of elastic normal forces, tangential springs, viscous forces, friction, moving walls,
-    gravity and drag on grains in contact [energy]; in the second row, the values from which they continue. Shape (2,
-    7)."""
+    """Work since the start [energy] of elastic normal forces, tangential springs, viscous forces, friction, moving
+    walls, gravity on grains in contact, and drag on grains in contact; in the second row, the values from which the
+    sums continue. Shape (2, 7)."""
     times: np.ndarray
-    """Numbers of contacts that have begun and ended; the sum and the longest of their durations [time]; the largest
-    ratio of overlap to radius, and its pair: a sphere, numbered among the spheres of the model, and another one or the
-    number of spheres plus the feature of a wall. Shape (7,)."""
+    """Statistics of contacts, shape (7,): the numbers of contacts that have begun and ended; the sum and the longest of
+    their durations [time]; the largest ratio of overlap to radius; and the pair with this ratio: a sphere, numbered
+    among the spheres of the model, and a second sphere, or the number of spheres plus the index of a wall's feature."""
 
 
 class ContactMemory(ContactArrays):
     """Contact history of spheres.
 
-    The number of contacts changes: their arrays are replaced, see :meth:`hold`, and a view that is kept elsewhere stays
-    valid. For the compiler this is a tuple of fixed size and types without the contacts, which are passed to kernels
-    separately.
+    The number of contacts changes, so :meth:`hold` replaces the arrays of contacts, and references to this tuple stay
+    valid. For the compiler this is a tuple of fixed size and types without the arrays of contacts, which are passed to
+    kernels separately.
     """
 
     __signature__ = signature(ContactArrays)
-    """Name for the compiler, which passes it to threads."""
+    """Signature by which the compiler names this type when it passes the tuple to threads."""
     _held: tuple[np.ndarray, np.ndarray]
 
     def __new__(cls, *arrays: np.ndarray, **named: np.ndarray) -> "ContactMemory":
-        """Create from the arrays in order, or by name."""
+        """Create from the arrays, given in order or by name."""
         pairs, memory, *others = ContactArrays(*arrays, **named)
         nothing = (np.empty((0, *array.shape[1:]), array.dtype) for array in (pairs, memory))
         self = super().__new__(cls, *nothing, *others)
@@ -122,14 +127,14 @@ class ResolutionMemory(NamedTuple):
     locked: np.ndarray
     """Speeds that are currently locked, shape (nu,); (0,) if nothing locks or releases."""
     kept: np.ndarray
-    """For locked speeds, their values relative to the coarse motion when they were locked, and in the second row, at
-    the first speed of a joint, the kinetic energy that locking it removed, shape (2, nu); (2, 0) if nothing locks or
-    releases."""
+    """Values stored when speeds were locked, shape (2, nu); (2, 0) if nothing locks or releases. First row: the values
+    of the locked speeds relative to the coarse motion. Second row, at the first speed of each joint: the kinetic energy
+    that locking the joint removed."""
     reservoir: np.ndarray
-    """Energy removed by all transitions since the start: kinetic energy, and energy of Fixman's potential, which
-    differs for every lock state [energy], shape (2,)."""
+    """Energy that all transitions since the start removed: kinetic energy, and energy of Fixman's potential, which
+    differs between lock states [energy], shape (2,)."""
     criteria: np.ndarray
-    """Data that the criteria for locking and releasing store between decisions, flat; (0,) if there are none."""
+    """Data that the criteria for locking and releasing store between decisions, flat; (0,) if there are no criteria."""
 
 
 class BoxMemory(NamedTuple):
@@ -138,16 +143,16 @@ class BoxMemory(NamedTuple):
     edges: np.ndarray
     """Edges of the box, one per row [length], shape (3, 3)."""
     work: np.ndarray
-    """Change of the potential energy, and of the kinetic energy, by changes of the box since the start [energy], shape
-    (2,)."""
+    """Changes of the potential energy and of the kinetic energy that changes of the box have caused since the start
+    [energy], shape (2,)."""
     moves: np.ndarray
-    """Numbers of tried and of accepted changes, shape (2,)."""
+    """Numbers of attempted and of accepted changes of the box, shape (2,)."""
 
 
 class State(NamedTuple):
-    """Everything from which a run continues with identical results, to the last bit. Its arrays are written in place
-    and keep their shapes, except those of contacts. A copy made by :meth:`_replace` shares everything else with it,
-    including contacts."""
+    """All data from which a run continues with identical results, to the last bit. Its arrays are written in place and
+    keep their shapes, except those of contacts. A copy made by :meth:`_replace` shares all other arrays with the
+    original, including the contacts."""
 
     time: np.ndarray
     """Time [time], shape (1,)."""
@@ -156,25 +161,25 @@ class State(NamedTuple):
     u: np.ndarray
     """Speeds, shape (nu,)."""
     work: np.ndarray
-    """Work done by each channel as scaled, since the start [energy], shape (8,)."""
+    """Work of each channel with its scaling factor, since the start [energy], shape (8,)."""
     unscaled_work: np.ndarray
-    """Work of each channel without the factors: for a conservative channel, the energy that it has lost, whatever its
-    factors were. Booked by the explicit integrators and friction-implicit [energy], shape (8,)."""
+    """Work of each channel without its scaling factor [energy], shape (8,). For a conservative channel this is the
+    energy that it has lost. Only the explicit integrators and friction-implicit record it."""
     factor: np.ndarray
     """Scaling factor of each channel [dimensionless], shape (8,)."""
     step: np.ndarray
-    """Step that the integrator would try next [time], 0 before the first, shape (1,)."""
+    """Step that the integrator will try next [time], 0 before the first step, shape (1,)."""
     counters: np.ndarray
-    """Steps, rejected steps, evaluations, the current noise window, and switches of the dependent Euler parameter,
-    shape (5,)."""
+    """Numbers of steps, of rejected steps and of evaluations, the number of the current noise window, and the number of
+    switches of the dependent Euler parameter, shape (5,)."""
     memory: np.ndarray
-    """Data that a scaling law with lag tracking stores from step to step (``integrate/lag_tracking.py``), shape (0,)
-    for the others."""
+    """Data that a scaling law with lag tracking stores from step to step (``integrate/lag_tracking.py``); shape (0,)
+    for other scaling laws."""
     bath: np.ndarray
-    """Variables of the thermostat, shape (0,) if there are none."""
+    """Variables of the thermostat; shape (0,) if it has none."""
     rebuild: np.ndarray
-    """Positions of the sites at the last neighbour list, which determine the order of sums [length], shape (3, sites),
-    NaN before the first list; (3, 0) if no neighbours are listed."""
+    """Positions of the sites when the neighbour list was last built, which determine the order of sums [length], shape
+    (3, sites); NaN before the first list; shape (3, 0) if there is no neighbour list."""
     rule: RuleMemory
     """Data of the integrator."""
     contacts: ContactMemory
@@ -189,7 +194,7 @@ class State(NamedTuple):
         return f"State(time {self.time[0]:.9g}, step {int(self.counters[STEPS])}: {counted})"
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return all arrays by name, those of slices as "contacts.pairs"."""
+        """Return all arrays by name; an array of a group has a name such as "contacts.pairs"."""
         found: dict[str, np.ndarray] = {}
         for name in self._fields:
             part = getattr(self, name)
@@ -201,7 +206,7 @@ class State(NamedTuple):
 
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray]) -> "State":
-        """Return a state from arrays by name, as given by :meth:`arrays`."""
+        """Return a state from arrays by name, in the form that :meth:`arrays` returns."""
         parts: dict[str, Any] = {name: arrays[name] for name in cls._fields if name not in SLICES}
         for name, made in SLICES.items():
             parts[name] = made(**{inner: arrays[f"{name}.{inner}"] for inner in made._fields})
@@ -230,7 +235,7 @@ class State(NamedTuple):
 
 
 def _overwrite(mine: Any, theirs: Any) -> None:
-    """Copy one array into another, or all of a slice into another slice."""
+    """Copy one array into another, or the arrays of one group into those of another group."""
     for array, values in [(mine, theirs)] if isinstance(mine, np.ndarray) else zip(mine, theirs, strict=True):
         array[:] = values
 
@@ -241,7 +246,7 @@ SLICES: dict[str, Any] = {
     "resolution": ResolutionMemory,
     "box": BoxMemory,
 }
-"""Parts of a state that are more than an array."""
+"""Parts of a state that are groups of several arrays."""
 ARRAYS = tuple(
     inner
     for name in State._fields
@@ -268,11 +273,11 @@ def initial_state(
     q, u
         Coordinates and speeds.
     history, bath
-        Sizes of these arrays, given by the integrator and the thermostat.
+        Sizes of the arrays ``history`` and ``bath``, given by the integrator and the thermostat.
     listed
         Number of sites whose neighbours are listed.
     memory
-        Size of that array, given by the integrator.
+        Size of the array ``memory``, given by the integrator.
     spheres
         Number of spheres with contacts.
     contact_columns

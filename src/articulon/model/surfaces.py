@@ -1,4 +1,4 @@
-"""Triangle surfaces: reading, checks that they are closed, numbering, and enclosed volume."""
+"""Triangle surfaces: reading them, checking that they are closed, numbering their edges, and their enclosed volume."""
 
 import io
 from importlib.util import find_spec
@@ -11,31 +11,31 @@ from articulon.errors import ModelError
 from articulon.inputs import clipped
 
 FLAT = 1e-10
-"""A triangle with an area below this times the square of its longest edge has no direction."""
+"""Largest ratio of area to squared longest edge for which a triangle counts as having no area, and so no normal."""
 
 
 class Surface(NamedTuple):
     """A closed surface."""
 
     vertices: np.ndarray
-    """Vertices, each once [length], shape (vertices, 3)."""
+    """Vertices, each only once [length], shape (vertices, 3)."""
     triangles: np.ndarray
     """Vertex indices of each triangle, with consistent orientation, shape (triangles, 3)."""
     edges: np.ndarray
-    """Numbers of the edges ``ab``, ``bc`` and ``ca`` of each triangle; each is shared by two triangles, shape
-    (triangles, 3)."""
+    """Numbers of the edges ``ab``, ``bc`` and ``ca`` of each triangle with vertices a, b and c, shape (triangles, 3);
+    two triangles share each edge."""
 
     @property
     def volume(self) -> float:
-        """Enclosed volume, negative if the triangles run clockwise as seen from outside [length³]."""
+        """Enclosed volume [length³]; negative if the triangles are clockwise as seen from outside."""
         a, b, c = (self.vertices[self.triangles[:, k]] for k in range(3))
         return float(np.einsum("ij,ij->", a, np.cross(b, c))) / 6.0
 
 
 def surface(vertices: np.ndarray, triangles: np.ndarray, where: str) -> Surface:
-    """Return a surface of triangles, checked to be closed.
+    """Return a surface of triangles after checking that it is closed.
 
-    Vertices given several times with the same coordinates, as in every file of loose triangles, are merged.
+    Vertices with the same coordinates are merged. Files of separate triangles contain every vertex several times.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ def surface(vertices: np.ndarray, triangles: np.ndarray, where: str) -> Surface:
     Raises
     ------
     ModelError
-        Naming a triangle without area, a vertex that does not exist or is not finite, or an edge that is not shared by
-        two triangles or along which both run in the same direction.
+        For a triangle without area, a vertex that does not exist or is not finite, an edge that does not belong to
+        exactly two triangles, or an edge along which both triangles run in the same direction; the message names it.
     """
     vertices = np.asarray(vertices, dtype=np.float64)
     triangles = np.asarray(triangles)
@@ -85,8 +85,8 @@ def _check_areas(vertices: np.ndarray, triangles: np.ndarray, where: str) -> Non
 
 
 def _edges(vertices: np.ndarray, triangles: np.ndarray, where: str) -> np.ndarray:
-    """Return the number of the edge for each side of each triangle; raises ModelError if an edge is not shared by
-    two."""
+    """Return the number of the edge for each side of each triangle; raises ModelError if an edge does not belong to
+    exactly two triangles."""
     ends = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2)
     low, high = ends.min(axis=1), ends.max(axis=1)
     pairs, number, count = np.unique(np.stack([low, high], axis=1), axis=0, return_inverse=True, return_counts=True)
@@ -118,11 +118,11 @@ def _point(x: np.ndarray) -> str:
 def volume_integrals(vertices: np.ndarray, triangles: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     """Volume [length³], its centre [length] (3,), and the inertia about the centre for density 1 [length⁵] (3, 3).
 
-    Sums over the tetrahedra between a point amid the vertices and the triangles of a closed surface: for one with edges
-    a, b and c from that point, the volume is V = a·(b × c)/6 and the integral of x xᵀ is V/20 (a aᵀ + b bᵀ + c cᵀ + s
-    sᵀ), where s = a + b + c.
+    These are sums over tetrahedra: each has a triangle of the closed surface and the mean of all vertices as its
+    corners. With the triangle's corners a, b and c relative to the mean, the volume of a tetrahedron is V = a·(b ×
+    c)/6, and its integral of x xᵀ is V/20 (a aᵀ + b bᵀ + c cᵀ + s sᵀ), where s = a + b + c.
     """
-    amid = vertices.mean(axis=0)  # about a distant origin, tetrahedra would cancel
+    amid = vertices.mean(axis=0)  # with a distant point instead, rounding errors of large tetrahedra would remain
     a, b, c = (vertices[triangles[:, k]] - amid for k in range(3))
     parts = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
     volume = float(parts.sum())
@@ -136,18 +136,18 @@ def volume_integrals(vertices: np.ndarray, triangles: np.ndarray) -> tuple[float
 
 
 FORMATS = ("stl", "obj", "ply", "off", "dae")
-"""File name extensions that are read."""
+"""File name extensions of the supported formats."""
 
 
 def read_mesh(file: str, where: str) -> tuple[np.ndarray, np.ndarray]:
     """Return vertices (n, 3) in the units of the file and triangles (m, 3) of an STL, OBJ, PLY, OFF or COLLADA file.
 
-    No other file is opened, whatever this one names: neither materials nor textures.
+    No other file is opened, even if this file names materials or textures.
 
     Raises
     ------
     ModelError
-        If the file cannot be read or holds no triangles, or if ``trimesh`` is not installed; the message begins with
+        If the file cannot be read or contains no triangles, or if ``trimesh`` is not installed; the message begins with
         ``where``.
     """
     try:
@@ -169,7 +169,7 @@ def read_mesh(file: str, where: str) -> tuple[np.ndarray, np.ndarray]:
             "convert it to STL"
         )
     try:
-        # From memory, because trimesh would open further files named in a file given by path.
+        # Read from memory, because trimesh would open further files that a file given by its path names.
         given = io.BytesIO(path.read_bytes())
         loaded: Any = trimesh.load(given, file_type=ending, force="mesh", process=False)
     except Exception as error:

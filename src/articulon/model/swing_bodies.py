@@ -1,5 +1,5 @@
-"""Checks of what a swing joint carries: only what lies on the body's z axis, because the joint excludes spin about
-it."""
+"""Checks that everything a swing joint's body carries lies on the body's z axis, because the joint excludes rotation
+about it."""
 
 from collections.abc import Callable
 
@@ -16,16 +16,17 @@ ON_AXIS = 1e-12
 def check_swinging(
     forest: Forest, name: Callable[[int], str], site_link: np.ndarray, site_position: np.ndarray
 ) -> None:
-    """Raises ModelError, naming the body, for links on swing joints that carry anything off their z axis.
+    """Raises ModelError, naming the body, if a link on a swing joint carries anything off its z axis.
 
     Parameters
     ----------
     forest
         Forest of links.
     name
-        Name of the body at the head of a link.
+        Function that returns the name of the body whose joint moves a link.
     site_link, site_position
-        Link of each site, −1 on the ground, shape (sites,), and its position in the link's frame [length], (sites, 3).
+        Link of each site, −1 for the ground, shape (sites,), and the site's position in the link's frame [length],
+        (sites, 3).
     """
     swings = np.isin(forest.kind, SPINLESS)
     if not swings.any():

@@ -1,4 +1,4 @@
-"""Mode shapes of flexible bodies: of beams, of elastic networks, and from finite-element matrices.
+"""Mode shapes of flexible bodies: of beams, of elastic networks, and of finite-element matrices.
 
 Each function returns an :class:`articulon.Modes`, for ``ModelBuilder.add_body(modes=...)``.
 """

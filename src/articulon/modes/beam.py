@@ -1,4 +1,4 @@
-"""Modes of a uniform straight Euler–Bernoulli beam, from their closed forms."""
+"""Modes of a uniform straight Euler–Bernoulli beam, in closed form."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from articulon.modes.beam_shapes import End, bar_shapes, bending_shapes, strains
 from articulon.modes.quantities import Reader
 
 MOST_MODES = 200
-"""Largest number of modes of a kind; the wavelengths of higher ones are too short for the theory of slender beams."""
+"""Largest number of modes of one kind; for higher modes, the wavelengths are too short for the theory of slender
+beams."""
 MOST_NODES = 2000
-"""Largest number of nodes on the axis; the time for Gauss–Lobatto points grows with the cube of it."""
+"""Largest number of nodes on the axis; the time to compute Gauss–Lobatto points grows with the cube of this number."""
 
 
 def beam(
@@ -41,21 +42,23 @@ def beam(
 ) -> Modes:
     """Compute the modes of a uniform beam along x, with handle 1 at the origin.
 
-    With ξ = x/L, the bending stiffness EI and the mass per length μ = m/L, bending modes solve EI φ'''' = μ ω² φ: ω_k =
-    (β_k/L)² √(EI/μ), where cos β cosh β is −1 for a clamped end (β = 1.875, 4.694, 7.855, ...) and 1 for a free one
-    (4.730, 7.853, 10.996, ...) (Blevins, Formulas for Natural Frequency and Mode Shape, table 8-1). Twist and stretch
-    follow sin((k−½)πξ) and cos(kπξ). Shapes are scaled to unit displacement at the end (for torsion: at the polar
-    radius of gyration), and the modal stiffness is that of the continuous beam.
+    Let ξ = x/L, and let μ = m/L be the mass per length. Bending modes φ solve EI φ'''' = μ ω² φ with the bending
+    stiffness EI, and have frequencies ω_k = (β_k/L)² √(EI/μ). Here cos β cosh β is −1 for a clamped end (β = 1.875,
+    4.694, 7.855, ...) and 1 for free ends (4.730, 7.853, 10.996, ...) (Blevins, Formulas for Natural Frequency and Mode
+    Shape, table 8-1). Torsion and stretch have the shapes sin((k−½)πξ) for a clamped end and cos(kπξ) for a free end.
+    Shapes are scaled to unit displacement at the end, for torsion at the polar radius of gyration. The modal stiffness
+    is that of the continuous beam.
 
-    None of these shapes transmits a moment, because their curvature is zero at free ends. A link that carries another
-    at its far end needs ``boundary="loaded"``: its first two bending shapes are the cubic ones of a beam whose end is
-    displaced by η without rotation, and rotated by η/L without displacement; the first shape of twist and of stretch is
-    linear. The others are those of a beam with both ends clamped (Craig and Bampton, AIAA J. 6, 1313, 1968). Links with
-    the cubic shapes only, each welded to the last node of the one before, are finite elements that allow large motion.
+    None of these shapes transmits a moment, because their curvature is zero at free ends. A beam that carries another
+    body at its far end needs ``boundary="loaded"``. Its first two bending shapes are then cubic: in the first, the end
+    is displaced by η without rotation; in the second, it is rotated by η/L without displacement. The first shapes of
+    torsion and of stretch are linear. All other shapes are those of a beam with both ends clamped (Craig and Bampton,
+    AIAA J. 6, 1313, 1968). Beams with only the cubic shapes, each welded to the last node of the previous beam, are
+    finite elements that allow large motion.
 
-    The modes are ordered: bending along y, bending along z, torsion, stretch, each by frequency. Nodes 0 to n − 1 lie
-    on the axis; a beam with a radius of gyration has four more at each of them, which give its cross-sections moments
-    of inertia. As in the theory, the rotation of cross-sections by bending has no kinetic energy.
+    The modes are in the order bending along y, bending along z, torsion, stretch, each kind by frequency. Nodes 0 to n
+    − 1 lie on the axis. If the beam has a radius of gyration, four more nodes at each of them give its cross-section
+    moments of inertia. As in Euler–Bernoulli theory, the rotation of cross-sections by bending has no kinetic energy.
 
     Parameters
     ----------
@@ -66,33 +69,33 @@ def beam(
     bending_stiffness
         EI [energy length] for bending along y and along z, or one number for both.
     torsion, torsional_stiffness
-        Number of modes of twist, and GJ [energy length]; needs a radius of gyration.
+        Number of torsional modes, and GJ [energy length]; torsion needs a radius of gyration.
     stretch, axial_stiffness
-        Number of modes of stretching, and EA [force].
+        Number of stretching modes, and EA [force].
     gyration
-        Radii of gyration of the cross-section, √(∫y²dA/A) and √(∫z²dA/A), or one number for both [length]. If zero, the
-        beam is a line without inertia about itself.
+        Radii of gyration of the cross-section, √(∫y²dA/A) and √(∫z²dA/A), or one number for both [length]. If they are
+        zero, the beam is a line without inertia about its axis.
     boundary
-        ``"clamped"``: a cantilever, clamped at handle 1. ``"free"``: both ends free. ``"loaded"``: clamped at handle 1
-        with another body on the far end, to which forces and moments are transmitted.
+        ``"clamped"``: a cantilever, clamped at handle 1. ``"free"``: both ends free. ``"loaded"``: clamped at handle 1,
+        with another body attached to the far end; the beam transmits forces and moments to it.
     nodes
-        Number of nodes on the axis; by default as many as the integrals over the shapes need.
+        Number of nodes on the axis; by default, the number that the integrals over the shapes need.
     masses
         ``"consistent"``: nodes at the Gauss–Lobatto points with their weights; with enough nodes, integrals over the
         beam are exact to rounding. ``"lumped"``: equally spaced nodes, each with the mass closest to it.
     handle
-        Node of handle 1 of a free beam; the clamped end is always node 0.
+        For a free beam, index of the node that is handle 1; for other beams, handle 1 is node 0.
     damping_ratio
         Damping of each mode as a fraction of the critical damping.
     largest
         See :class:`articulon.Modes`.
     units
-        Unit system of the result. Plain numbers are in its units; quantities with units require it.
+        Unit system of the result. Plain numbers are in these units. Quantities with units require this argument.
 
     Raises
     ------
     ModelError
-        For values that no beam can have, or fewer nodes than the modes need.
+        For values that no beam can have, or if there are fewer nodes than the modes need.
 
     Examples
     --------
@@ -179,7 +182,8 @@ def beam(
 
 
 def _critical(stiffness: np.ndarray, mass: np.ndarray) -> np.ndarray:
-    """Return √ of stiffness times mass, in their common eigenvectors: half of the critical damping."""
+    """Return the square root of stiffness times mass, in their common eigenvectors; it is half of the critical
+    damping."""
     squared, vectors = scipy.linalg.eigh(stiffness, mass)
     moved = mass @ vectors
     return (moved * np.sqrt(squared.clip(min=0.0))) @ moved.T
@@ -221,12 +225,12 @@ def _enough_nodes(read: Reader, nodes: int | None, counts: list[int], masses: st
 
 
 def _gauss_lobatto(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return points and weights on [0, 1] that integrate polynomials of degree 2n − 3, including both ends."""
+    """Return points on [0, 1], including both ends, and weights that integrate polynomials of degree 2n − 3 exactly."""
     legendre = np.polynomial.legendre.Legendre.basis(n - 1)
     k = np.arange(1, n - 2)
     between = np.sqrt(k * (k + 2.0) / ((2.0 * k + 1.0) * (2.0 * k + 3.0)))
-    # The inner points are the roots of the Jacobi polynomial (1, 1): eigenvalues of its recurrence, then Newton's
-    # method.
+    # The inner points are the roots of the Jacobi polynomial (1, 1). They are found as eigenvalues of the matrix of its
+    # recurrence, and then improved by Newton's method.
     inner = np.linalg.eigvalsh(np.diag(between, 1) + np.diag(between, -1)) if n > 2 else np.zeros(0)
     first, second = legendre.deriv(1), legendre.deriv(2)
     for _ in range(2):
@@ -238,7 +242,8 @@ def _gauss_lobatto(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _even(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return equally spaced points on [0, 1]; nodes at the ends have half of the others' weight."""
+    """Return n equally spaced points on [0, 1] and their weights; the two ends have half the weight of the other
+    points."""
     weights = np.ones(n)
     weights[[0, -1]] = 0.5
     return np.linspace(0.0, 1.0, n), weights / weights.sum()
@@ -247,13 +252,13 @@ def _even(n: int) -> tuple[np.ndarray, np.ndarray]:
 def _with_sections(
     positions: np.ndarray, masses: np.ndarray, shapes: np.ndarray, rotations: np.ndarray, radii: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Add four nodes at each node on the axis, which share its mass so that Σ m y² and Σ m z² are correct.
+    """Add four nodes at each node on the axis. They share the node's mass so that Σ m y² and Σ m z² are correct.
 
-    They move with the axis and rotate about it, but do not follow the slope of bending.
+    The added nodes move with the axis and rotate about it, but do not follow the slope of bending.
     """
     if not radii.any():
         return positions, masses, shapes, rotations
-    # A third of the mass stays on the axis, a sixth is at each of ±√3 r: 2/6 · 3 r² = r².
+    # A third of the mass stays on the axis, and a sixth is at each of ±√3 r, so that 2/6 · 3 r² = r².
     offsets = np.zeros((4, 3))
     offsets[:2, 1] = np.sqrt(3.0) * radii[0] * np.array([1.0, -1.0])
     offsets[2:, 2] = np.sqrt(3.0) * radii[1] * np.array([1.0, -1.0])

@@ -12,7 +12,7 @@ body."""
 
 
 class Shape(NamedTuple):
-    """A mode shape at given ξ."""
+    """A mode shape at given values of ξ."""
 
     value: np.ndarray
     """Values φ, shape (nodes,)."""
@@ -21,11 +21,11 @@ class Shape(NamedTuple):
     mass: float
     """Integral ∫φ²dξ."""
     strain: float
-    """Integral ∫φ''²dξ for bending, ∫φ'²dξ for a bar."""
+    """Integral of the squared strain: ∫φ''²dξ for bending, ∫φ'²dξ for torsion and stretch."""
 
 
 def bending_shapes(end: End, count: int, xi: np.ndarray) -> list[Shape]:
-    """Return the first bending shapes, by frequency; for a loaded end, the two cubic ones come first."""
+    """Return the first ``count`` bending shapes, by frequency; for a loaded end, the two cubic shapes come first."""
     cubic = end == "loaded"
     static = [
         Shape(xi**2 * (3.0 - 2.0 * xi), 6.0 * xi * (1.0 - xi), 13.0 / 35.0, 12.0),
@@ -38,7 +38,8 @@ def bending_shapes(end: End, count: int, xi: np.ndarray) -> list[Shape]:
 
 
 def bar_shapes(end: End, count: int, xi: np.ndarray) -> list[Shape]:
-    """Return the first shapes of twist or stretch, by frequency; for a loaded end, the linear one comes first."""
+    """Return the first ``count`` shapes of torsion or stretch, by frequency; for a loaded end, the linear shape comes
+    first."""
     found = [Shape(xi, np.ones_like(xi), 1.0 / 3.0, 1.0)][: count if end == "loaded" else 0]
     for k in range(1, count - len(found) + 1):
         wave = (k - 0.5) * np.pi if end == "clamped" else k * np.pi
@@ -49,10 +50,11 @@ def bar_shapes(end: End, count: int, xi: np.ndarray) -> list[Shape]:
 
 
 def strains(found: list[Shape], cubic: bool) -> np.ndarray:
-    """Compute ∫φ''φ''dξ, or for bars ∫φ'φ'dξ, of all pairs, shape (modes, modes).
+    """Compute the integrals of all pairs of shapes, ∫φ''φ''dξ, or ∫φ'φ'dξ for torsion and stretch, shape (modes,
+    modes).
 
-    Only the two cubic shapes are coupled. All others are orthogonal to each other, and to the cubic and linear ones,
-    because they vanish at both ends (those of bending with their slopes).
+    Only the two cubic shapes are coupled. All other shapes are orthogonal to each other and to the cubic and linear
+    shapes, because they vanish at both ends; for bending, their slopes vanish there too.
     """
     matrix = np.diag([shape.strain for shape in found])
     if cubic and len(found) > 1:
@@ -61,12 +63,13 @@ def strains(found: list[Shape], cubic: bool) -> np.ndarray:
 
 
 def roots(end: End, count: int) -> np.ndarray:
-    """Compute the first non-zero solutions of cos β cosh β = −1 (clamped and free), or 1 (equal ends), shape
-    (count,)."""
+    """Compute the first ``count`` non-zero solutions of cos β cosh β = −1 for one clamped and one free end, or = 1 for
+    two equal ends, shape (count,)."""
     sign = 1.0 if end == "clamped" else -1.0
     k = np.arange(1, max(count, 0) + 1)
     beta = (k - 0.5) * np.pi if end == "clamped" else (k + 0.5) * np.pi
-    # Newton's method on cos β ± 1/cosh β, whose second term decays: four steps from the limit reach rounding.
+    # Newton's method on cos β ± 1/cosh β. The second term decays with β, so four steps from the limit of large β are
+    # accurate to rounding.
     for _ in range(6):
         decayed = np.exp(-beta)
         sech = 2.0 * decayed / (1.0 + decayed**2)
@@ -75,11 +78,12 @@ def roots(end: End, count: int) -> np.ndarray:
 
 
 def bending_shape(end: End, beta: float, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Compute φ and dφ/dξ with ∫φ² = ¼, and |φ| = 1 at a free end. For "loaded", the end is clamped here, because the
-    cubic shapes describe its motion.
+    """Compute φ and dφ/dξ with ∫φ² = ¼, and |φ| = 1 at a free end. For "loaded", the second end is clamped here,
+    because the cubic shapes describe its motion.
 
-    With s = 1 for a clamped first end and −1 for a free one, 2φ = cosh βξ − s cos βξ − σ (sinh βξ − s sin βξ). The
-    growing part ½(1−σ)exp(βξ) is written as a decay from the far end; otherwise high modes would lose all digits.
+    With s = 1 for a clamped first end and −1 for a free first end, 2φ = cosh βξ − s cos βξ − σ (sinh βξ − s sin βξ).
+    The factor σ is given by the second end. The growing part ½(1−σ)exp(βξ) is computed as a decay from the far end;
+    otherwise high modes would lose all digits.
     """
     s = -1.0 if end == "free" else 1.0
     alike = 1.0 if end == "clamped" else -1.0

@@ -1,4 +1,4 @@
-"""Lowest modes of nodes with masses and a sparse stiffness, and the rotations of nodes in them."""
+"""Lowest modes of nodes with masses and a sparse stiffness matrix, and the rotations of the nodes in these modes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from articulon.errors import ModelError
 from articulon.model.mode_checks import rigid_motions
 
 FLOPPY = 1e-13
-"""Eigenvalue, relative to the largest, below which it is zero. Rounding leaves a hundredth of that; the bending modes
-of a helical rod of five thousand residues are above it."""
+"""Ratio to the largest eigenvalue below which an eigenvalue counts as zero. Rounding errors are a hundredth of it; the
+bending modes of a helical rod of five thousand residues are above it."""
 DENSE = 300
 """Largest number of coordinates for a dense eigenproblem."""
 
@@ -30,8 +30,8 @@ def lowest_modes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the lowest modes of Kφ = ω² mφ, orthogonal to rigid motion if the body is free.
 
-    The mass-weighted matrix is inverted on the complement of the rigid motions (Lanczos with a shift below zero), so
-    these neither appear among the modes nor mix with them.
+    The mass-weighted matrix is inverted on the complement of the rigid motions (Lanczos with a shift below zero). Rigid
+    motions therefore do not appear among the modes and do not mix with them.
 
     Parameters
     ----------
@@ -42,14 +42,14 @@ def lowest_modes(
     count
         Number of modes.
     free
-        Whether the body is free, that is, not held at any node.
+        Whether the body is free, that is, no node is clamped.
     fault, label
-        Functions that make an error from a message, and that name a node.
+        Function that makes an error from a message, and function that returns the name of a node.
 
     Returns
     -------
     squared_frequencies
-        ω², rising, shape (count,).
+        Squared frequencies ω², ascending, shape (count,).
     shapes
         Displacements with Σ mφ·φ = 1, the largest component positive, shape (nodes, 3, count).
     """
@@ -89,10 +89,11 @@ def lowest_modes(
 
 
 def local_rotations(positions: np.ndarray, shapes: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Compute the rotation of each node that best fits its neighbours' displacements; NaN where they are collinear.
+    """Compute the rotation of each node that best fits the displacements of its neighbours; NaN if they are collinear.
 
-    The least squares of Σ |φ_j − φ_i − ψ × (x_j − x_i)|² give I ψ = Σ (x_j − x_i) × (φ_j − φ_i) with the inertia I of
-    the neighbours about the node; the rotation of a rigid motion is exact.
+    The minimum of Σ |φ_j − φ_i − ψ × (x_j − x_i)|² over the rotation ψ of node i solves I ψ = Σ (x_j − x_i) × (φ_j −
+    φ_i). The sums are over its neighbours j, x are positions, φ displacements; the inertia of the neighbours about the
+    node is written I. For rigid motion, the rotation is exact.
 
     Parameters
     ----------
@@ -119,7 +120,7 @@ def local_rotations(positions: np.ndarray, shapes: np.ndarray, pairs: np.ndarray
 
 
 def _dense(A: np.ndarray, R: np.ndarray, count: int, largest: float) -> tuple[np.ndarray, np.ndarray]:
-    """Compute all eigenvalues, with those of rigid motions shifted above the others."""
+    """Compute the lowest ``count`` eigenvalues; the eigenvalues of rigid motions are shifted above all others."""
     rest = A - R @ (R.T @ A)
     rest = rest - (rest @ R) @ R.T + (3.0 * largest) * R @ R.T
     values, vectors = scipy.linalg.eigh(0.5 * (rest + rest.T), subset_by_index=[0, count - 1])
@@ -127,7 +128,8 @@ def _dense(A: np.ndarray, R: np.ndarray, count: int, largest: float) -> tuple[np
 
 
 def _sparse(A: Any, R: np.ndarray, count: int, largest: float) -> tuple[np.ndarray, np.ndarray]:
-    """Lanczos on P (A − σ)⁻¹ P, where P projects out the rigid motions and σ lies slightly below zero."""
+    """Compute the lowest ``count`` eigenvalues by Lanczos iteration on P (A − σ)⁻¹ P, where P projects out the rigid
+    motions R and σ is slightly below zero."""
     size = A.shape[0]
     shift = -1e-7 * largest
     solved = scipy.sparse.linalg.splu(
@@ -145,13 +147,14 @@ def _sparse(A: Any, R: np.ndarray, count: int, largest: float) -> tuple[np.ndarr
     inverse = scipy.sparse.linalg.LinearOperator((size, size), matvec=apply, dtype=np.float64)
     _, vectors = scipy.sparse.linalg.eigsh(A, k=count, sigma=shift, OPinv=inverse, v0=start - R @ (R.T @ start))
     vectors = _orthogonal(vectors, R)
-    # Rayleigh–Ritz: the eigenvalues of A itself in the subspace from Lanczos.
+    # Rayleigh–Ritz method: compute the eigenvalues of A itself in the subspace that Lanczos found.
     values, within = np.linalg.eigh(vectors.T @ (A @ vectors))
     return values, vectors @ within
 
 
 def _orthogonal(vectors: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """Orthonormalise vectors without the rigid motions; twice, to remove rounding errors of the first pass."""
+    """Remove the rigid motions R from vectors and orthonormalise them; a second pass removes the rounding errors of the
+    first."""
     for _ in range(2):
         vectors, triangle = np.linalg.qr(vectors - R @ (R.T @ vectors))
         vectors = vectors * np.sign(np.diag(triangle))

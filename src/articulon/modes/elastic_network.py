@@ -15,11 +15,12 @@ from articulon.modes.eigen import local_rotations, lowest_modes
 from articulon.modes.quantities import Reader
 
 CENTRAL = ("CA", "P", "C4'", "C4*", "C")
-"""Atoms that represent a residue, by priority: Cα, phosphorus or sugar of a nucleotide, carbon of a cap."""
+"""Atoms that represent a residue, in this order of preference: Cα; phosphorus or sugar of a nucleotide; carbon of a
+cap."""
 
 
 class Molecule(Protocol):
-    """The part of a structure that is read; see :class:`articulon.molecules.Structure`."""
+    """The part of a structure that this module reads; see :class:`articulon.molecules.Structure`."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -58,35 +59,39 @@ def elastic_network(
 ) -> Modes:
     """Compute the lowest modes of the anisotropic network model, free of rigid motion.
 
-    Springs of one constant γ join all nodes closer than the cutoff, with the given structure as their rest state:
-    U = ½ γ Σ (|r_ij| − |r°_ij|)² (Atilgan et al., Biophys. J. 80, 505, 2001). The modes are those of its second
-    derivative with the masses of the nodes, scaled to a largest displacement of one. A node rotates with its neighbours
-    in the network, by least squares.
+    Springs with one constant γ connect all pairs of nodes closer than the cutoff, and are at rest in the given
+    structure:
+    U = ½ γ Σ (|r_ij| − |r°_ij|)² (Atilgan et al., Biophys. J. 80, 505, 2001). The modes are those of the second
+    derivative of U with the masses of the nodes, scaled to a largest displacement of one. The rotation of a node is the
+    least-squares fit to the displacements of its neighbours in the network.
 
     Parameters
     ----------
     structure
         A molecule from ``ar.molecules.read_structure``; the result is in ``units="Da-nm-ps"``.
     positions, masses
-        Instead of a structure: the nodes [length], shape (nodes, 3), and their masses [mass], shape (nodes,).
+        Used instead of a structure: positions of the nodes [length], shape (nodes, 3), and their masses [mass], shape
+        (nodes,).
     cutoff
-        Distance within which nodes are joined [length]; usually 1.2 to 1.5 nm for residues, 0.5 to 0.8 nm for atoms.
+        Largest distance of connected nodes [length]; usually 1.2 to 1.5 nm for residues, 0.5 to 0.8 nm for atoms.
     spring_constant
-        γ [mass/time²]. About 1 kcal/mol/Å² (420 Da/ps²) fits the temperature factors of proteins by residues.
+        Constant γ of the springs [mass/time²]. About 1 kcal/mol/Å² (420 Da/ps²) fits the temperature factors of
+        proteins with one node per residue.
     modes
         Number of modes, beginning with the softest.
     nodes
-        For a structure: one node per residue, at its Cα (or P) with the mass of all its atoms, or one per atom.
+        For a structure: one node per residue, at its Cα (or P) with the mass of all its atoms; or one node per atom.
     residues
         Indices of the residues of the structure that belong to the body; all by default.
     handle
-        Node of handle 1, where the joint to the parent attaches: its index among the chosen residues, or atoms.
+        Index of the node that is handle 1, among the chosen residues or atoms. The joint to the parent is attached to
+        it.
     damping_ratio
         Damping of each mode as a fraction of the critical damping.
     largest
         See :class:`articulon.Modes`.
     units
-        Unit system of given positions and masses, and of the result. Quantities with units require it.
+        Unit system of given positions and masses, and of the result. Quantities with units require this argument.
 
     Returns
     -------
@@ -96,8 +101,8 @@ def elastic_network(
     Raises
     ------
     ModelError
-        For a network that is not connected or has a non-rigid motion without strain, with the nodes named, and for more
-        modes than the structure has.
+        For a network that is not connected, or a non-rigid motion that strains no spring; the message names the nodes.
+        For more modes than the structure has.
     """
     if structure is not None and units not in (None, "Da-nm-ps"):
         raise Reader("elastic_network", None).error(f"units: those of a structure are 'Da-nm-ps', got {shown(units)}")
@@ -157,7 +162,8 @@ def elastic_network(
 
 
 def network_hessian(positions: np.ndarray, pairs: np.ndarray) -> Any:
-    """Compute the second derivatives of ½ Σ (|r_ij| − |r°_ij|)² at rest, sparse, shape (3 nodes, 3 nodes)."""
+    """Compute the second derivatives of ½ Σ (|r_ij| − |r°_ij|)² at rest, a sparse matrix of shape (3 nodes, 3
+    nodes)."""
     n = positions.shape[0]
     i, j = pairs.T
     direction = positions[j] - positions[i]
@@ -209,7 +215,7 @@ def _nodes(
 
 
 def _in_one_piece(pairs: np.ndarray, nodes: int, cutoff: float, label: Callable[[int], str], read: Reader) -> None:
-    """Raise ModelError, naming a node of the smallest part, if the network is not connected."""
+    """Raise ModelError if the network is not connected; the message names a node of the smallest part."""
     links = scipy.sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(nodes, nodes))
     count, piece = scipy.sparse.csgraph.connected_components(links, directed=False)
     if count > 1:

@@ -1,4 +1,4 @@
-"""Modes from finite-element data: nodes, their masses and a stiffness matrix."""
+"""Modes from finite-element data: nodes, their masses, and a stiffness matrix."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def from_matrices(
     largest: float = 0.1,
     units: str | None = None,
 ) -> Modes:
-    """Compute the lowest modes of a lumped mass and a stiffness matrix.
+    """Compute the lowest modes from lumped masses and a stiffness matrix.
 
-    The stiffness has three coordinates per node (x, y, z) or six (x, y, z and rotations about them), node by node. Six
-    give the rotations of the nodes, which are condensed out as they carry no mass (Guyan, AIAA J. 3, 380, 1965). With
-    three, a node rotates with the nodes to which it is coupled, by least squares. Shapes are scaled to a largest
-    displacement of one.
+    The stiffness has three coordinates per node (x, y, z) or six (x, y, z and the rotations about them), node by node.
+    With six, the rotations of the nodes are known. They are condensed out, because they carry no mass (Guyan, AIAA J.
+    3, 380, 1965). With three, the rotation of a node is the least-squares fit to the displacements of the nodes to
+    which it is coupled. Shapes are scaled to a largest displacement of one.
 
     Parameters
     ----------
@@ -47,17 +47,17 @@ def from_matrices(
     modes
         Number of modes, beginning with the softest.
     handle
-        Node of handle 1.
+        Index of the node that is handle 1.
     clamped
-        Nodes that are held, including handle 1, with their rotations if they have any. None leaves the body free; the
-        stiffness must then not resist rigid motion. With three coordinates per node, at least three non-collinear nodes
-        must be held.
+        Nodes that are clamped, including handle 1; their rotations are clamped too if the stiffness has six coordinates
+        per node. None leaves the body free; the stiffness must then not resist rigid motion. With three coordinates per
+        node, at least three non-collinear nodes must be clamped.
     damping_ratio
         Damping of each mode as a fraction of the critical damping.
     largest
         See :class:`articulon.Modes`.
     units
-        Unit system of the numbers; that of the model by default.
+        Unit system of the numbers; the model's unit system by default.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def _stiffness(stiffness: Any, n: int, read: Reader) -> Any:
 
 
 def _coupled(K: Any, n: int) -> np.ndarray:
-    """Return pairs of nodes that the stiffness couples, shape (pairs, 2)."""
+    """Return the pairs of nodes that the stiffness couples, shape (pairs, 2)."""
     blocks = scipy.sparse.coo_array(K)
     width = K.shape[0] // n
     i, j = blocks.coords[0] // width, blocks.coords[1] // width
@@ -182,7 +182,8 @@ def _coupled(K: Any, n: int) -> np.ndarray:
 
 
 def _about_the_line(x: np.ndarray, handle: int, scale: float) -> Any:
-    """For collinear nodes, return a stiffness against the rotation of handle 1 about the line, which moves no node."""
+    """For collinear nodes, return a stiffness that resists the rotation of handle 1 about their line; this rotation
+    moves no node."""
     n = x.shape[0]
     _, spread, axes = np.linalg.svd(x - x.mean(axis=0), full_matrices=True)
     hold = scipy.sparse.lil_array((3 * n, 3 * n))

@@ -54,8 +54,8 @@ def with_missing_added(
     variants, chosen = variants_of(structure, protonation or {})
     try:
         force_field = app.ForceField(*FORCE_FIELD)
-        # Residues that the force field does not know need no templates if the modeller places hydrogens by its own
-        # forces.
+        # If the modeller uses its own forces to place hydrogens, residues that the force field does not know need no
+        # templates.
         unknown = force_field.getUnmatchedResidues(modeller.topology) if _has_others(structure) else []
         by = None if unknown else force_field
         with seeded(SEED):
@@ -161,7 +161,7 @@ def _fixers_name(structure: Structure, k: int) -> str:
 
 
 def _with_ends(structure: Structure) -> Structure:
-    """Return a copy with an atom OXT, opposite to O, on each amino acid whose C has only two neighbours."""
+    """Return a copy in which each amino acid whose C has only two neighbours gets an atom OXT, opposite to O."""
     added, lines = {}, []
     for k, residue in enumerate(structure.residues):
         c, o, ca = (structure.atom(k, name) for name in ("C", "O", "CA"))

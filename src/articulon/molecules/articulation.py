@@ -16,11 +16,11 @@ class Torsion(NamedTuple):
     name: str
     """Name: ``phi``, ``psi``, ``omega``, ``chi1`` …, or the two atoms of the axis: ``CB-OG``."""
     residue: int
-    """Index of the residue to which it belongs."""
+    """Index of the residue to which the torsion belongs."""
     atoms: tuple[int, int, int, int]
     """The four atoms whose dihedral angle is the coordinate; the bond is between the middle two."""
     parent: int
-    """The cluster nearer to the root; for a loop, the cluster with the atom of the bond that comes first."""
+    """The cluster nearer to the root; for a torsion that closes a loop, the cluster with the first atom of the bond."""
     child: int
     """The cluster that rotates."""
 

@@ -1,4 +1,4 @@
-"""Atoms of a structure file as balls. The file may contain a structure that cannot be simulated."""
+"""Atoms of a structure file as balls, also for a structure that cannot be simulated."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -39,7 +39,7 @@ def balls_of_atoms(path: str, age: int, where: str) -> AtomBalls:
     Raises
     ------
     ModelError
-        If the file does not exist, cannot be read, or holds only water.
+        If the file does not exist, cannot be read, or contains only water.
     """
     try:
         return _balls(path, age)

@@ -123,8 +123,8 @@ def _hydrogen_bonds(structure: Structure, label: str, heavy: list[int], atoms: r
 def _ligand_bonds(
     structure: Structure, k: int, heavy: list[int], recorded: set[tuple[int, int]], inferred: list[str]
 ) -> set[tuple[int, int]]:
-    """Return the bonds between heavy atoms of a residue without template: those in records of the file if there are any
-    for it, otherwise bonds by distance."""
+    """Return the bonds between heavy atoms of a residue without template: the bonds that records of the file give for
+    this residue, or, if there are none, bonds by distance."""
     residue, members = structure.residues[k], set(heavy)
     given = {pair for pair in recorded if set(pair) <= members}
     if given:

@@ -38,8 +38,8 @@ def box_of(vectors: Any) -> Box:
 
 
 def box_of_file(file: Any, source: str) -> Box:
-    """Return the box in a file read by gemmi; raise ModelError if there is none, or if symmetry operations add
-    copies."""
+    """Return the box in a file read by gemmi; raise ModelError if there is none, or if symmetry operations of the file
+    create copies."""
     cell = file.cell
     lengths = np.array([cell.a, cell.b, cell.c]) * ANGSTROM
     if not cell.is_crystal() or (lengths <= 0.1001).all():
@@ -81,7 +81,7 @@ def check_images(structure: Structure, count: int | None = None) -> None:
 
 
 def check_overlaps(structure: Structure) -> None:
-    """Raise ModelError, naming the atoms, if atoms overlap with periodic images of others.
+    """Raise ModelError, naming the atoms, if atoms overlap with periodic images of other atoms.
 
     Only images that are shifted by at most one edge in each direction are checked. Molecules may lie inside or outside
     the box, as long as they are whole.

@@ -8,8 +8,8 @@ import numpy as np
 from articulon.molecules.structure import Structure
 
 ON_AXIS = 1e-3
-"""Sine of the angle to an axis below which an atom counts as lying on it. A body of atoms on the axis has no inertia
-about it."""
+"""Largest sine of the angle to an axis for which an atom counts as lying on the axis. A body whose atoms all lie on the
+axis has no inertia about it."""
 
 
 class ClusterGraph:
@@ -66,8 +66,8 @@ class ClusterGraph:
         return [bond for bond in self._bonds if bond not in self._cut]
 
     def edges(self) -> dict[int, list[tuple[int, tuple[int, int]]]]:
-        """Neighbours of each cluster: the cluster across each of its bonds, and the bond with the cluster's own atom
-        first."""
+        """Neighbours of each cluster, one for each bond: the cluster across the bond, and the bond, with the cluster's
+        own atom first."""
         if self._known_edges is not None:
             return self._known_edges
         found: dict[int, list[tuple[int, tuple[int, int]]]] = {self.of(a): [] for a in range(len(self.structure))}
@@ -98,8 +98,8 @@ class ClusterGraph:
     def drop_idle(self) -> None:
         """Merge clusters between which a rotation has no effect.
 
-        These are end clusters whose atoms lie on the axis of their only bond, and clusters on one line with two of
-        their bonds, as in an alkyne, where both bonds would rotate about the same axis.
+        Such clusters are end clusters whose atoms lie on the axis of their only bond, and clusters whose atoms lie on
+        one line with two of their bonds, as in an alkyne; both bonds would rotate about the same axis.
         """
         changed = True
         while changed:
@@ -118,7 +118,8 @@ class ClusterGraph:
                     changed = True
 
     def path(self, start: int, end: int, without: tuple[int, int] | None = None) -> list[tuple[int, int]] | None:
-        """Return the bonds of a shortest path between two clusters that avoids one bond; None if there is none."""
+        """Return the bonds of a shortest path between two clusters, without using one given bond; None if there is no
+        path."""
         edges = self.edges()
         came: dict[int, tuple[int, tuple[int, int]]] = {start: (start, (-1, -1))}
         queue = deque([start])
@@ -137,7 +138,7 @@ class ClusterGraph:
         return None
 
     def cycle(self) -> list[tuple[int, int]] | None:
-        """Return the bonds of a cycle, which is the shortest one through its last bond; None if there is no cycle."""
+        """Return the bonds of a cycle, the shortest cycle through its first bond; None if there is no cycle."""
         edges = self.edges()
         seen: set[int] = set()
         for first in edges:
@@ -159,7 +160,7 @@ class ClusterGraph:
         return None
 
     def may_be_cut(self, bond: tuple[int, int]) -> bool:
-        """Return whether both clusters of a bond could still rotate about their other bonds if it is cut."""
+        """Return whether both clusters of a bond can still rotate about their other bonds after the bond is cut."""
         members, edges = self.members(), self.edges()
         for end in bond:
             cluster = self.of(end)

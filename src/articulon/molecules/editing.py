@@ -20,12 +20,12 @@ class NewAtom(NamedTuple):
     place: np.ndarray
     """Position [nm], shape (3,)."""
     bonded: tuple[str, ...]
-    """Names of the atoms of the residue to which it is bonded; names that do not occur are ignored."""
+    """Names of the atoms of the residue to which the new atom is bonded; names that do not occur are ignored."""
 
 
 def edited(structure: Structure, added: Mapping[int, Sequence[NewAtom]], gone: Sequence[int] = ()) -> Structure:
-    """Return a copy with atoms added at the end of residues and other atoms removed. ``added`` is by index of the
-    residue."""
+    """Return a copy with atoms added at the end of residues, and with the atoms ``gone`` removed. ``added`` has the new
+    atoms by index of their residue."""
     without = set(gone)
     names: list[str] = []
     elements: list[str] = []

@@ -33,12 +33,12 @@ def masses(symbols: Sequence[str]) -> np.ndarray:
 
 
 def covalent_radii(symbols: Sequence[str]) -> np.ndarray:
-    """Covalent radii of Cordero et al., Dalton Trans. 2008, 2832 [nm]."""
+    """Return covalent radii from Cordero et al., Dalton Trans. 2008, 2832 [nm]."""
     return ANGSTROM * np.array([_element(symbol).covalent_r for symbol in symbols])
 
 
 def van_der_waals_radii(symbols: Sequence[str]) -> np.ndarray:
-    """Van der Waals radii from gemmi, after Bondi and cctbx [nm]."""
+    """Return gemmi's van der Waals radii, taken from Bondi and cctbx [nm]."""
     return ANGSTROM * np.array([_element(symbol).vdw_r for symbol in symbols])
 
 

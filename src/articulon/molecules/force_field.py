@@ -26,14 +26,14 @@ from articulon.molecules.virtual_sites import check_virtual_sites
 
 @dataclass(frozen=True, eq=False)
 class ForceField:
-    """A force field as forces of articulon, for a model whose site k is atom k, in the units ``"Da-nm-ps"``."""
+    """A force field as forces of articulon, for a model in which site k is atom k, in the units ``"Da-nm-ps"``."""
 
     kinds: tuple[str, ...]
     """Kind of each site: its Lennard-Jones type."""
     charges: np.ndarray
     """Charge of each site [e], shape (atoms,)."""
     forces: tuple[Any, ...]
-    """Declared forces, as for ``ModelBuilder.add_force``."""
+    """Declared forces, as passed to ``ModelBuilder.add_force``."""
     terms: Mapping[str, tuple[int, int]]
     """For each kind of bonded term, the number of terms and the number of terms that can change. The other terms lie
     within one rigid body and exert no forces."""
@@ -142,8 +142,8 @@ def from_system(system: Any, articulation: Articulation | None = None) -> ForceF
 
 
 def forces_of_system(system: Any, articulation: Any = None) -> ForceField:
-    """Return the forces of an OpenMM System like :func:`from_system`, for any object that tells which particles do not
-    move relative to each other."""
+    """Return the forces of an OpenMM System like :func:`from_system`, for any object with a method ``can_change``,
+    which tells whether particles move relative to each other."""
     count = system.getNumParticles()
     if articulation is not None and len(articulation.cluster) == count:
         check_virtual_sites(system, articulation.cluster)

@@ -1,4 +1,4 @@
-"""Force field files for OpenMM: those that come with it, and files of the user."""
+"""Force field files for OpenMM: files that come with OpenMM, and files of the user."""
 
 import io
 import re
@@ -26,8 +26,8 @@ class Water(NamedTuple):
     """A water model."""
 
     filled_from: str
-    """Name of the modeller's box of water that is filled in. Its molecules then get the geometry of this water
-    model."""
+    """Name of the modeller's box of water that fills the box of a structure. Its molecules then get the geometry of
+    this water model."""
     files: Mapping[str, str]
     """OpenMM's file of the water model and its ions, for each force field."""
     sites: int
@@ -67,7 +67,8 @@ class Reader(NamedTuple):
 
 
 def check_words(name: Any, solvent: Any) -> None:
-    """Raise ModelError for an unknown force field or solvent, or for two that are incompatible."""
+    """Raise ModelError for an unknown force field or solvent, or for a force field and a solvent that are
+    incompatible."""
     for key, given, known in (("force_field", name, FILES), ("solvent", solvent, SOLVENTS)):
         if not isinstance(given, str) or given not in known:
             raise ModelError(f"model.{key}: there is no {shown(given)} (known: {', '.join(known)})")
@@ -91,7 +92,7 @@ def reader(structure: Structure, name: str, solvent: str, files: Sequence[str] =
     Raises
     ------
     ModelError
-        For a file that cannot be read or holds code; the message names it.
+        For a file that cannot be read or contains code; the message names it.
     """
     check_words(name, solvent)
     own = list(FILES[name])
@@ -125,7 +126,7 @@ def _comes_with_openmm(file: str) -> bool:
 
 
 def _content(path: Path) -> str:
-    """Read the text of a user's file; raise ModelError if it holds code or includes other files."""
+    """Read the text of a user's file; raise ModelError if it contains code or includes other files."""
     where = f"model.force_field_files: {clipped(path)}"
     try:
         with path.open("rb") as stream:
@@ -151,7 +152,7 @@ def _content(path: Path) -> str:
 
 
 def _parsed(where: str, text: str) -> None:
-    """Raise ModelError for the text of a file that OpenMM cannot read."""
+    """Raise ModelError if OpenMM cannot read the text of a file."""
     from xml.etree import ElementTree
 
     try:
@@ -164,12 +165,12 @@ def _parsed(where: str, text: str) -> None:
 
 @lru_cache(maxsize=8)
 def _read(own: tuple[str, ...], brought: tuple[str, ...]) -> Any:
-    """Return OpenMM's force field from a cache, because reading that of CHARMM takes ten seconds."""
+    """Return OpenMM's force field from a cache, because reading the CHARMM force field takes ten seconds."""
     return fresh(own, brought)
 
 
 def fresh(own: Sequence[str], brought: Sequence[str]) -> Any:
-    """Read OpenMM's force field anew, so that it is not shared with other callers."""
+    """Read OpenMM's force field again, so that it is not shared with other callers."""
     app = openmm_app()
     try:
         return app.ForceField(*own, *(io.StringIO(text) for text in brought))

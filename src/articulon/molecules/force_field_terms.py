@@ -1,4 +1,4 @@
-"""Conversion of OpenMM's forces to those of articulon. Both use kJ/mol, nm and radians; 1 kJ/mol is 1 Da nm²/ps²."""
+"""Conversion of OpenMM's forces to forces of articulon. Both use kJ/mol, nm and radians; 1 kJ/mol is 1 Da nm²/ps²."""
 
 import re
 from collections.abc import Callable
@@ -20,15 +20,16 @@ from articulon.forces.sites.listed_pairs import ListedPairs
 from articulon.molecules import periodic_terms as periodic
 
 CanChange = Callable[..., bool]
-"""Test of whether relative positions can change in at least one of the given groups of atoms, each a tuple."""
+"""Function that returns whether the relative positions of atoms can change in at least one of the given groups of
+atoms; each group is a tuple."""
 Bonded = tuple[str, list[Any], int]
-"""Name of a term, its forces, and the number of terms that OpenMM has."""
+"""Name of a bonded term, its forces, and the number of terms in OpenMM's force."""
 OFFSET = 0.009
 """Length that OpenMM's generalised Born forces subtract from the radii [nm]."""
 HARMONIC_TORSION = ("k*(theta-theta0)^2", ("k", "theta0"))
 LENNARD_JONES_14 = ("4*epsilon*((sigma/r)^12-(sigma/r)^6)", ("sigma", "epsilon"))
 LENNARD_JONES_TABLES = "acoef(type1, type2)/r^12 - bcoef(type1, type2)/r^6;"
-"""Energy expression that OpenMM's reader of CHARMM's force field writes."""
+"""Energy expression that OpenMM writes when it reads the CHARMM force field."""
 
 
 class Nonbonded(NamedTuple):
@@ -109,7 +110,7 @@ def correction_maps(force: Any, can_change: CanChange) -> Bonded:
         maps = []
         for k in range(force.getNumMaps()):
             size, energy = force.getMapParameters(k)
-            # In OpenMM's order of the energies, the index of the first angle varies fastest.
+            # OpenMM orders the energies such that the index of the first angle varies fastest.
             maps.append(np.array([plain(e) for e in energy]).reshape(size, size).T.tolist())
         chosen, first, second = zip(*rows, strict=True)
         found.append(CorrectionMaps(maps=maps, first=first, second=second, map=chosen))
@@ -182,7 +183,7 @@ def _ends(force: Any) -> dict[str, Any]:
 
 
 def _mixed(sigma: np.ndarray, epsilon: np.ndarray, ends: dict[str, Any]) -> tuple[tuple[str, ...], list[Any]]:
-    """Return a kind for each pair of σ and ε, and the force law of the kinds. σ is ignored if ε is zero."""
+    """Return a kind for each atom's pair of σ and ε, and the force law of the kinds. σ is ignored if ε is zero."""
     sigma = np.where((epsilon > 0.0) & (sigma > 0.0), sigma, 1.0)
     unique, inverse = np.unique(np.stack([sigma, epsilon], axis=1), axis=0, return_inverse=True)
     names = [f"T{k + 1}" for k in range(len(unique))]
@@ -216,7 +217,7 @@ def _tabulated(force: Any, ends: dict[str, Any], epsilon: np.ndarray) -> tuple[t
 
 
 def _exceptions(force: Any, can_change: CanChange) -> list[Any]:
-    """Return the pairs that are excluded from sums over all pairs, and the forces of excluded pairs that have their own
+    """Return the exclusions from sums over all pairs, and the forces of the excluded pairs that have their own
     parameters."""
     every = [force.getExceptionParameters(k) for k in range(force.getNumExceptions())]
     if not every:

@@ -1,4 +1,4 @@
-"""Hydrogen mass repartitioning, which slows the lightest groups and so allows longer steps."""
+"""Hydrogen mass repartitioning: heavier hydrogens slow the lightest groups, which allows longer steps."""
 
 from dataclasses import replace
 from typing import Any

@@ -28,7 +28,7 @@ def rdkit_chemistry() -> Any:
 
 
 def checked_ligands(given: Any, where: str) -> dict[str, str]:
-    """Return SMILES by residue name; raise ModelError for anything else."""
+    """Return the SMILES of ligands by residue name; raise ModelError if ``given`` is anything else."""
     if given is None:
         return {}
     if not isinstance(given, Mapping) or not all(isinstance(one, str) for pair in given.items() for one in pair):
@@ -68,8 +68,8 @@ def with_ligand_hydrogens(structure: Structure, ligands: Mapping[str, str]) -> S
 
 
 def chemistry(structure: Structure, k: int, smiles: str) -> tuple[Any, list[int]]:
-    """Return RDKit's molecule of a residue with the bond orders of its SMILES, and the atoms of the structure to which
-    its heavy atoms correspond.
+    """Return RDKit's molecule of a residue with the bond orders of its SMILES, and the atoms of the structure that
+    correspond to the molecule's heavy atoms.
 
     The heavy atoms of the residue come first, then atoms of other residues that are bonded to it, then all hydrogens.
     """
@@ -110,7 +110,7 @@ def chemistry(structure: Structure, k: int, smiles: str) -> tuple[Any, list[int]
 
 
 def _with_outside(chem: Any, molecule: Any, structure: Structure, k: int, heavy: list[int]) -> Any:
-    """Return the molecule with atoms of other residues that are bonded to it in place of hydrogens."""
+    """Return the molecule in which hydrogens are replaced by the atoms of other residues that are bonded to it."""
     joined = chem.RWMol(molecule)
     shape = joined.GetConformer()
     for index, a in enumerate(heavy):
@@ -145,7 +145,8 @@ def _hydrogens(structure: Structure, molecule: Any, heavy: list[int]) -> list[Ne
 
 
 def _in_plane(structure: Structure, atom: int) -> np.ndarray | None:
-    """Return the direction of the hydrogen on a peptide nitrogen, opposite to both neighbours; None for other atoms."""
+    """Return the direction of the hydrogen on a peptide nitrogen, which points away from both neighbours; None for
+    other atoms."""
     around = [b for b in structure.neighbours[atom] if structure.elements[b] != "H"]
     other = any(structure.names[b] == "C" and structure.residue[b] != structure.residue[atom] for b in around)
     if structure.names[atom] != "N" or not other or len(around) != 2:

@@ -35,9 +35,9 @@ def write_ligand_parameters(
     """Write the parameters of a ligand as an OpenMM force field file, which can be named in ``force_field_files``.
 
     Atom types and bonded parameters are those of GAFF2 (Wang et al., J. Comput. Chem. 25, 1157, 2004); parmchk2
-    substitutes missing ones. Charges are AM1-BCC charges (Jakalian, Jack and Bayly, J. Comput. Chem. 23, 1623, 2002)
-    for the relaxed geometry of the ligand in the structure, or Gasteiger charges, which are fast to compute and less
-    accurate. The parameters are compatible with ``amber14``.
+    estimates missing parameters. Charges are AM1-BCC charges (Jakalian, Jack and Bayly, J. Comput. Chem. 23, 1623,
+    2002) for the relaxed geometry of the ligand in the structure, or Gasteiger charges, which are fast to compute and
+    less accurate. The parameters are compatible with ``amber14``.
 
     Parameters
     ----------
@@ -114,8 +114,8 @@ def ligand_parameters(structure: Structure, name: str, smiles: str, charges: str
 
 
 def found_program(program: str) -> str | None:
-    """Return the path of an AmberTools program, which is searched in this environment, on the command path, and in the
-    package acpype; None if it is not found."""
+    """Return the path of an AmberTools program; None if it is not found. The search covers this environment, the
+    command path and the package acpype."""
     own = Path(sys.executable).parent / program
     if own.is_file():
         return str(own)
@@ -162,7 +162,8 @@ def _written(folder: Path, name: str, charge: int, method: str) -> str:
     known = parmed.openmm.OpenMMParameterSet.from_parameterset(
         parmed.amber.AmberParameterSet(str(folder / "ligand.frcmod"))
     )
-    # antechamber writes charges with six digits, whose sum may differ from a whole number.
+    # antechamber writes charges with six digits, so their sum may differ slightly from a whole number; this is
+    # corrected.
     atoms = list(molecule.atoms)
     rest = (charge - sum(atom.charge for atom in atoms)) / len(atoms)
     if abs(rest) > 0.01:

@@ -1,4 +1,4 @@
-"""Selections of locked parts of a molecule: side chains, backbones, chains, ranges of residues, rigid domains."""
+"""Selections of locked parts of a molecule: side chains, backbones, chains, ranges of residues, and rigid domains."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -44,7 +44,7 @@ def locked_bodies(structure: Structure, articulation: Articulation, locked: str 
     Parameters
     ----------
     structure, articulation
-        Those from which the model was built.
+        The structure and the articulation from which the model was built.
     locked
         One word or several:
 

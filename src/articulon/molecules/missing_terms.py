@@ -34,7 +34,7 @@ def check_terms(reader: Reader, captured: Captured, structure: Structure, name: 
     reader
         The force field for which a system was made or attempted.
     captured
-        The captured data on the atoms.
+        OpenMM's data on the atoms.
     structure
         The atoms.
     name
@@ -123,7 +123,7 @@ class _Terms:
 
 
 def _rows(generators: list[Any], count: int) -> list[tuple[Any, ...]]:
-    """Return the types of each row of the generators of one kind."""
+    """Return the atom types of each row of parameters in OpenMM's generators of one kind of force."""
     keys = [f"types{k + 1}" for k in range(count)]
     return [row for one in generators for row in zip(*(getattr(one, key) for key in keys), strict=True)]
 
@@ -133,8 +133,8 @@ def _is(row: tuple[Any, ...], types: tuple[Any, ...]) -> bool:
 
 
 def _places(data: Any, structure: Structure) -> list[int]:
-    """Return the atom of the structure for each atom of OpenMM, with −1 for massless sites, which a structure does not
-    have."""
+    """Return the structure's atom for each of OpenMM's atoms; −1 for massless sites, which are not atoms of a
+    structure."""
     if len(data.atoms) == len(structure):
         return list(range(len(structure)))
     found, k = [], 0

@@ -1,4 +1,5 @@
-"""All models of a PDB or mmCIF file, as they stand: for drawing, which needs neither bonds nor whole residues."""
+"""Reads all models of a PDB or mmCIF file without changes, for drawing, which needs neither bonds nor whole
+residues."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ def read_models(path: Path) -> tuple[Structure, np.ndarray, list[int]]:
     Parameters
     ----------
     path
-        The file. Of alternative locations, those with the highest occupancy are taken.
+        The file. Of several alternative locations, the one with the highest occupancy is read.
 
     Returns
     -------

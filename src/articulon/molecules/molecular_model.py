@@ -51,7 +51,8 @@ def populate(
     kinds: Sequence[str] | None = None,
     sites: SystemSites | None = None,
 ) -> range:
-    """Add bodies, loops and sites of a structure to a builder with the units Da, nm and ps; see :func:`build`.
+    """Add bodies, loop constraints and sites of a structure to a builder with the units Da, nm and ps; see
+    :func:`build`.
 
     ``sites`` are the sites of an OpenMM System with more particles than atoms, as in four-site water; by default site k
     is atom k. Returns the indices of the bodies. The first site of each body belongs to its first atom.
@@ -65,7 +66,7 @@ def populate(
     articulation
         Articulation from :func:`perceive`.
     charges
-        Charges of the sites [charge], one for all or one each.
+        Charges of the sites [charge]: one for all sites, or one for each.
     kinds
         Kind of each site; elements by default.
     """
@@ -85,7 +86,7 @@ def populate(
     for torsion in articulation.torsions:
         k = torsion.child
         joint_frames[k], frames[k], angles[k] = _frames(x, torsion.towards_child(home))
-    # The joint frame of a root is the world frame, which is the frame of the ground.
+    # The joint frame of a root is the world frame, because the ground has the world frame.
     behind = np.where(roots, 0, parents)
     turned = np.swapaxes(frames[behind], 1, 2)
     offset = np.einsum("kij,kj->ki", turned, origins - origins[behind])
@@ -152,7 +153,7 @@ def _atoms(structure: Structure, articulation: Articulation, site: np.ndarray, b
 
 
 def _sums(home: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
-    """Sum the rows of each cluster's atoms, shape (clusters, columns)."""
+    """Sum the rows of the atoms in each cluster, shape (clusters, columns)."""
     return np.stack([np.bincount(home, column, count) for column in rows.T], axis=1)
 
 
@@ -170,7 +171,7 @@ def _joints(articulation: Articulation, centres: np.ndarray, angles: np.ndarray)
 
 
 def check_cut(structure: Structure, articulation: Articulation, where: str) -> None:
-    """Raise ModelError for an object that is not a structure, or not an articulation of it."""
+    """Raise ModelError if an object is not a structure, or if another one is not an articulation of this structure."""
     check_structure(structure, where)
     if not isinstance(articulation, Articulation):
         raise ModelError(f"{where}: expected an articulation from perceive, got {shown(articulation)}")
@@ -179,7 +180,8 @@ def check_cut(structure: Structure, articulation: Articulation, where: str) -> N
 
 
 def body_names(structure: Structure, articulation: Articulation) -> list[str]:
-    """Return a name for each body: chain and residue for a root, with the bond for a body that rotates about one."""
+    """Return a name for each body: chain and residue for a root; a body that rotates about a bond also has the bond in
+    its name."""
     names: list[str] = []
     used: dict[str, int] = {}
     for k, (a, b) in enumerate(articulation.axis.tolist()):
@@ -197,8 +199,8 @@ def body_radii(structure: Structure, articulation: Articulation) -> np.ndarray:
     """Compute for each body the radius of the homogeneous sphere with the same radius of gyration [nm], shape
     (bodies,).
 
-    Atoms are taken as spheres: R² = (5/3) Σ m (d² + (3/5) a²)/M, where d is the distance of an atom from the centre of
-    mass and a its van der Waals radius. A single atom has R = a.
+    Atoms are treated as spheres: R² = (5/3) Σ m (d² + (3/5) a²)/M, where d is the distance of an atom from the centre
+    of mass and a its van der Waals radius. A single atom has R = a.
     """
     sizes = van_der_waals_radii(structure.elements)
     radii = []

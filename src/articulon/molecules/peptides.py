@@ -49,7 +49,7 @@ def peptide(
     chain
         Name of the chain.
     accept
-        Faults to list instead of rejecting: ``("clashes",)``.
+        Faults to list in ``inferred`` instead of rejecting the peptide: ``("clashes",)``.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def _each(value: Angles, count: int, word: str) -> list[float]:
 
 
 def _chi(chi: Any) -> dict[int, list[float]]:
-    """Return χ angles by residue index; raise ModelError for anything else."""
+    """Return χ angles by residue index; raise ModelError if ``chi`` is anything else."""
     if chi is None:
         return {}
     if not isinstance(chi, Mapping):
@@ -140,7 +140,8 @@ def _backbone(
     omega: float,
     ends: tuple[bool, bool],
 ) -> dict[str, np.ndarray]:
-    """Place N, CA, C and O of an amino acid, or the heavy atoms of a cap, after those of the previous residue."""
+    """Place N, CA, C and O of an amino acid, or the heavy atoms of a cap, relative to the atoms of the previous
+    residue."""
     g = geometry
     now: dict[str, np.ndarray] = {}
     if standard == "ACE":
@@ -173,7 +174,7 @@ def _backbone(
 
 
 def _trans(previous: dict[str, np.ndarray]) -> np.ndarray:
-    """Place N after an acetyl group: in the plane of the group, opposite to O."""
+    """Place N after an acetyl group: in the plane of the group, on the opposite side of O."""
     c, methyl, o = previous["C"], previous["CH3"], previous["O"]
     axis, arm = (c - methyl) / np.linalg.norm(c - methyl), o - c
     across = arm - (arm @ axis) * axis

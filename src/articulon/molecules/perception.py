@@ -22,12 +22,12 @@ NO_OMEGA = {
     "side-chains": "peptide bonds are part of the rigid backbone",
     "residue": "the spherical joint between two residues also rotates about their peptide bond",
 }
-"""Levels at which the treatment of peptide bonds is fixed, and why."""
+"""Levels that determine whether peptide bonds rotate, each with the reason."""
 ON_LINE = 1e-4
-"""Largest distance from a line at which an atom lies on it [nm]."""
+"""Largest distance from a line for which an atom counts as lying on the line [nm]."""
 HEAVY_SHARE = 0.25
-"""Fraction of the mass of a molecule above which a cluster is its root. Without such a cluster, the root is the middle
-of the tree, which keeps the tree shallow."""
+"""Fraction of the mass of a molecule above which a cluster becomes its root. Without such a cluster, the root is the
+middle of the tree, which keeps the tree shallow."""
 
 
 def perceive(
@@ -55,7 +55,7 @@ def perceive(
         connected by spherical joints at the bonds between them; ``domain``: ``domains`` are rigid, with all torsions
         elsewhere.
     omega
-        Whether peptide bonds rotate. At the levels ``side-chains`` and ``residue`` this is fixed.
+        Whether peptide bonds rotate. The levels ``side-chains`` and ``residue`` determine this themselves.
     disulfides
         ``loops``: the three torsions of a disulfide bridge rotate, and a loop constraint closes the bridge; ``welds``:
         the bridge is rigid.
@@ -115,7 +115,7 @@ def perceive(
 
 
 def _at_level(structure: Structure, level: Level, turns: np.ndarray, bridges: list[tuple[int, int]]) -> np.ndarray:
-    """Return which of the bonds that may rotate do so at a level."""
+    """Return which of the rotatable bonds rotate at a level."""
     ends = structure.bonds
     if level == "side-chains":
         return turns & ~backbone(structure)
@@ -137,7 +137,7 @@ def _of_bridges(structure: Structure, bridges: list[tuple[int, int]], reach: int
 
 
 def _held(structure: Structure, parts: Sequence[Locked], turns: np.ndarray, level: Level) -> np.ndarray:
-    """Return the locked bonds; raise ModelError for a word that locks none."""
+    """Return the locked bonds; raise ModelError for a word that locks no bond."""
     held = np.zeros(len(turns), dtype=bool)
     for part in parts:
         here = part.bonds & turns
@@ -192,7 +192,7 @@ def _tree(graph: ClusterGraph, level: Level, inferred: list[str]) -> Articulatio
 
 
 def _reach(edges: dict[int, list[tuple[int, tuple[int, int]]]], seed: int) -> list[int]:
-    """Return all clusters of a tree, breadth first."""
+    """Return all clusters of a tree, breadth first from the cluster ``seed``."""
     found, seen = [seed], {seed}
     for cluster in found:
         for partner, _ in edges[cluster]:
@@ -208,7 +208,7 @@ def _root(
     edges: dict[int, list[tuple[int, tuple[int, int]]]],
     tree: list[int],
 ) -> int:
-    """Return the cluster with a large share of the mass, or the middle of the longest path."""
+    """Return a cluster with a large share of the mass, or, if there is none, the middle of the longest path."""
     mass = {cluster: structure.masses[members[cluster]].sum() for cluster in tree}
     heaviest = max(tree, key=lambda cluster: (mass[cluster], -cluster))
     if mass[heaviest] > HEAVY_SHARE * sum(mass.values()):

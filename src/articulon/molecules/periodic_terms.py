@@ -19,7 +19,7 @@ UNITS = "Da-nm-ps"
 
 
 def periodic_box(system: Any) -> Box | None:
-    """Return the box of a periodic system [nm]; None for one that is not periodic."""
+    """Return the box of a periodic system [nm]; None for a system that is not periodic."""
     if not system.usesPeriodicBoundaryConditions():
         return None
     from openmm import unit
@@ -31,8 +31,8 @@ def periodic_box(system: Any) -> Box | None:
 
 
 def box_of_edges(edges: np.ndarray) -> Box:
-    """Return the box with three edges (3, 3) in OpenMM's reduced form [nm]; raise ModelError for edges in another
-    form."""
+    """Return the box with three edges (3, 3) in OpenMM's reduced form [nm]; raise ModelError if the edges are in
+    another form."""
     try:
         return Box(
             lengths=tuple(np.diag(edges).tolist()), tilts=(float(edges[1, 0]), float(edges[2, 0]), float(edges[2, 1]))
@@ -83,12 +83,13 @@ def charge_terms(force: Any, charge: np.ndarray, box: Box | None, ends: dict[str
 
 
 def mesh_sum(force: Any, charge: np.ndarray, box: Box, cutoff: float) -> ParticleMeshEwald:
-    """Return the particle-mesh sum of a NonbondedForce. Damping and mesh are those that the force specifies, or follow
+    """Return the particle-mesh sum of a NonbondedForce. The force specifies the damping and the mesh, or they follow
     from its tolerance.
 
-    In OpenMM, the tolerance δ gives the damping α = √(−ln 2δ)/r_c (OpenMM User Guide, 19.6.5). The neglected part of
-    its real-space sum is nearly its whole error. The sum of articulon gets the same precision, with the damping and
-    cutoff that are cheapest for it; these only divide the sum into two parts, and do not change its value.
+    In OpenMM, the tolerance δ gives the damping α = √(−ln 2δ)/r_c with the cutoff r_c (OpenMM User Guide, 19.6.5).
+    Almost all of the error of OpenMM's sum is the neglected part of the real-space sum. articulon's sum gets the same
+    precision, with the damping and the cutoff that cost the least time. Damping and cutoff only divide the sum into two
+    parts, and do not change its value.
     """
     from openmm import unit
 
@@ -105,8 +106,8 @@ def mesh_sum(force: Any, charge: np.ndarray, box: Box, cutoff: float) -> Particl
 
 
 def tails(force: Any) -> dict[str, bool]:
-    """Return, as an option of articulon's force laws, whether the contributions beyond the cutoff are added. They are
-    if the periodic NonbondedForce or CustomNonbondedForce adds them."""
+    """Return, as an option of articulon's force laws, whether to add the contributions beyond the cutoff: they are
+    added if the periodic NonbondedForce or CustomNonbondedForce adds them."""
     if hasattr(force, "getUseDispersionCorrection"):
         periodic = force.getNonbondedMethod() not in (force.NoCutoff, force.CutoffNonPeriodic)
         return {"tail_correction": True} if periodic and force.getUseDispersionCorrection() else {}

@@ -18,7 +18,8 @@ TETRAHEDRAL = 109.5
 def placed(
     near: np.ndarray, middle: np.ndarray, far: np.ndarray, length: float, angle: float, dihedral: float
 ) -> np.ndarray:
-    """Return the position at a distance from ``near``, an angle to ``middle`` and a dihedral to ``far`` [°]."""
+    """Return the position of an atom at a distance from ``near`` [nm], with an angle at ``near`` to ``middle`` [°] and
+    a dihedral to ``far`` [°]."""
     theta, turn = math.radians(angle), math.radians(dihedral)
     along = (near - middle) / np.linalg.norm(near - middle)
     normal = np.cross(middle - far, along)
@@ -95,12 +96,12 @@ def _labels(atom: str, count: int, sheet: bool) -> list[str]:
 def _around(
     place: np.ndarray, around: list[np.ndarray], beyond: list[np.ndarray], count: int, length: float, sheet: bool
 ) -> list[np.ndarray]:
-    """Ideal positions of hydrogens on an atom with one, two or three other neighbours."""
+    """Ideal positions of hydrogens on an atom with one, two or three other neighbours, shape (3,) each [nm]."""
     arms = [(place - other) / np.linalg.norm(place - other) for other in around]
     out = np.sum(arms, axis=0)
     out /= np.linalg.norm(out)
     if len(around) == 1:
-        # The hydrogens are staggered, or in the plane of the atoms beyond the neighbour.
+        # The hydrogens are staggered relative to the neighbour's other atoms, or lie in the plane of these atoms.
         far = beyond[0] if beyond else around[0] + np.array([0.03, 0.08, 0.05])
         angle = 120.0 if sheet else TETRAHEDRAL
         turns = (0.0, 180.0) if sheet else (180.0, 60.0, -60.0)

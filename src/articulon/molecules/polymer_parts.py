@@ -19,8 +19,8 @@ def backbone(structure: Structure) -> np.ndarray:
 
 
 def side_chain(structure: Structure) -> np.ndarray:
-    """Return whether each bond is a bond of a polymer outside its backbone, shape (bonds,). These are the bonds of χ₁,
-    χ₂ …, bonds within a side chain or base, and bonds about which the methyl groups of caps rotate."""
+    """Return whether each bond is a polymer's bond outside its backbone, shape (bonds,). These are the bonds of χ₁, χ₂
+    …, other bonds within a side chain or base, and the bonds about which the methyl groups of caps rotate."""
     polymer = np.array([residue.kind in POLYMERS for residue in structure.residues], dtype=bool)
     here = polymer[structure.residue[structure.bonds]].all(axis=1)
     cap = np.array([residue.kind == "cap" for residue in structure.residues], dtype=bool)

@@ -23,7 +23,7 @@ COORDINATED = 0.3
 
 
 def checked_protonation(given: Any, where: str) -> dict[str, str]:
-    """Return protonation states by residue label; raise ModelError for anything else."""
+    """Return protonation states by residue label; raise ModelError if ``given`` is anything else."""
     if given is None:
         return {}
     if not isinstance(given, Mapping) or not all(isinstance(one, str) for pair in given.items() for one in pair):
@@ -34,7 +34,7 @@ def checked_protonation(given: Any, where: str) -> dict[str, str]:
 
 
 def variants_of(structure: Structure, given: Mapping[str, str]) -> tuple[list[str | None], list[str]]:
-    """Return the variants of residues for OpenMM's modeller, and a line for each variant that a metal determines.
+    """Return the variants of residues for OpenMM's modeller, and a line for each variant that depends on a metal.
 
     Raises
     ------

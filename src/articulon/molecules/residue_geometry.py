@@ -21,7 +21,7 @@ class Placement(NamedTuple):
     angle: float
     """Angle at the bonded atom [°]."""
     chi: int
-    """Number of the χ angle that sets the dihedral; 0 if none does."""
+    """Number of the χ angle that gives the dihedral; 0 if the dihedral is fixed."""
     dihedral: float
     """Dihedral angle, or the offset that is added to χ [°]."""
 

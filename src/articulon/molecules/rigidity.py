@@ -9,8 +9,8 @@ from articulon.molecules.structure import Structure
 from articulon.molecules.templates import template
 
 RING = 8
-"""Largest number of atoms in a rigid ring. Larger rings are flexible through torsions, and must be cut to give a
-tree."""
+"""Largest number of atoms in a rigid ring. Larger rings are flexible through torsions, and must be cut to give a tree
+of bodies."""
 
 SHORT = {
     frozenset("C"): 0.1425,

@@ -11,7 +11,7 @@ from articulon.molecules.structure import Structure
 STIFF = 6
 """Number of torsions up to which a closed chain is rigid, because its closure removes six degrees of freedom."""
 SPHERICAL = 3
-"""Number of torsions to which a spherical joint is equivalent."""
+"""Number of torsions that a spherical joint replaces."""
 
 
 def disulfides_of(structure: Structure) -> list[tuple[int, int]]:
@@ -26,7 +26,7 @@ def disulfides_of(structure: Structure) -> list[tuple[int, int]]:
 
 
 def close_disulfides(graph: ClusterGraph, bridges: list[tuple[int, int]], level: str, inferred: list[str]) -> None:
-    """Cut each cycle through a disulfide, or make it one cluster if it could not move."""
+    """Cut each cycle through a disulfide; if the cycle could not move, make it one cluster instead."""
     for bridge in bridges:
         if graph.of(bridge[0]) != graph.of(bridge[1]):
             rest = graph.path(graph.of(bridge[1]), graph.of(bridge[0]), without=bridge)
@@ -41,7 +41,7 @@ def close_disulfides(graph: ClusterGraph, bridges: list[tuple[int, int]], level:
 def _close(
     graph: ClusterGraph, bridge: tuple[int, int], cycle: list[tuple[int, int]], level: str, inferred: list[str]
 ) -> None:
-    """Cut a cycle through a disulfide, or make it one cluster if it could not move."""
+    """Cut a cycle through a disulfide; if the cycle could not move, make it one cluster instead."""
     name = graph.structure.bond_label(*bridge)
     weight = SPHERICAL if level == "residue" else 1
     if weight * len(cycle) <= STIFF:
@@ -108,8 +108,8 @@ def _through(graph: ClusterGraph, homes: list[int]) -> list[tuple[int, int]] | N
 
 
 def _cut(graph: ClusterGraph, cycle: list[tuple[int, int]], *, anywhere: bool) -> tuple[int, int]:
-    """Cut a bond of a cycle: of those whose two clusters can still rotate about other bonds, the one closest to the
-    first bond of the cycle."""
+    """Cut a bond of a cycle. Candidates are the bonds whose two clusters can still rotate about other bonds; the one
+    closest to the first bond of the cycle is cut."""
     n = len(cycle)
     for k in sorted(range(n), key=lambda k: (min(k, n - k), k)):
         if anywhere or graph.may_be_cut(cycle[k]):

@@ -8,8 +8,8 @@ from articulon.molecules.structure import Structure
 
 
 def unresolved(file: Any, structure: Structure) -> tuple[dict[str, str], list[str]]:
-    """Return the missing residues inside chains, by the label of the residue before them, and lines about missing
-    residues at the ends of chains.
+    """Return the missing residues inside chains, by the label of the residue before them, and lines of text about
+    missing residues at the ends of chains.
 
     The sequence is that of SEQRES records or entity_poly_seq; gemmi aligns it to the residues of the chain.
     """

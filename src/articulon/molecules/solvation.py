@@ -22,7 +22,7 @@ POSITIVE = ("Cs+", "K+", "Li+", "Na+", "Rb+")
 NEGATIVE = ("Br-", "Cl-", "F-", "I-")
 """Negative ions that OpenMM's modeller can add."""
 MOST = 3_000_000
-"""Largest number of atoms in a box; more would take days to set up."""
+"""Largest number of atoms in a box; a larger box would take days to set up."""
 PER_VOLUME = 100.0
 """Number density of atoms in water [1/nm³]."""
 
@@ -83,8 +83,9 @@ def solvate(
     Raises
     ------
     ModelError
-        For unknown words; if both or none of ``padding`` and ``box`` are given; for a box in which the solute comes too
-        close to its images, or that is too small for the ions; and for residues without parameters, which are named.
+        For unknown words; if both ``padding`` and ``box`` are given, or neither; for a box in which the solute comes
+        too close to its images, or that is too small for the ions; and for residues without parameters, which are
+        named.
     """
     check_structure(structure, "solvate")
     word(water, tuple(WATERS), "solvate, water")
@@ -128,7 +129,7 @@ def solvate(
 
 
 def check_size_of(box: Box, structure: Structure) -> None:
-    """Raise ModelError for a box that would hold more atoms than can be set up."""
+    """Raise ModelError for a box that would contain more atoms than can be set up."""
     atoms = box.volume * PER_VOLUME
     if atoms > MOST:
         raise ModelError(
@@ -148,7 +149,7 @@ def _strength(value: Any) -> float:
 
 
 def _size(structure: Structure, padding: Any, box: Any, shape: str) -> Box:
-    """Return the box that is to be filled."""
+    """Return the box that water and ions will fill."""
     units = unit_system(UNITS)
     try:
         if padding is None:

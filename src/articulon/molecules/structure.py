@@ -27,11 +27,11 @@ class Residue(NamedTuple):
     kind: Kind
     """Kind of the residue."""
     standard: str
-    """Name of its template, such as ``HIS``; empty without a template."""
+    """Name of the residue's template, such as ``HIS``; empty if there is no template."""
     start: int
-    """Index of its first atom."""
+    """Index of the residue's first atom."""
     stop: int
-    """One past the index of its last atom."""
+    """Index of the residue's last atom plus one."""
 
     @property
     def label(self) -> str:

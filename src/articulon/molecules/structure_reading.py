@@ -83,8 +83,8 @@ def read_structure(
     Raises
     ------
     ModelError
-        For a file that cannot be read, and for every fault that the user must decide about or repair first, by chain,
-        residue and atom.
+        For a file that cannot be read, and for every fault that the user must decide about or repair first. The message
+        names chain, residue and atom.
     """
     path = path_of(path, "read_structure, path")
     model = None if model is None else whole(model, f"{path}: model")
@@ -174,7 +174,7 @@ def _check_text(path: Path, content: bytes, whole_file: bool) -> None:
 
 
 def _check_places(path: Path, content: bytes) -> None:
-    """Raise ModelError, naming the atom, for PDB coordinates that are not numbers, which gemmi would read as 0."""
+    """Raise ModelError, naming the atom, for PDB coordinates that are not numbers; gemmi would read them as 0."""
     for line in content.splitlines():
         if line[:4].upper() not in (b"ATOM", b"HETA") or len(line) < PLACES[-1].stop:
             continue
@@ -303,8 +303,8 @@ def atoms_of(
 
 
 def _copies(group: Any) -> list[list[Any]]:
-    """Split a group of atoms into residues whose numbers coincide because they have wrapped around, as those of water
-    do after 9999."""
+    """Split a group of atoms into residues that have the same number because numbers start again, as the numbers of
+    water do after 9999."""
     atoms = list(group)
     period = next((k for k in range(1, len(atoms)) if atoms[k].name == atoms[0].name), len(atoms))
     once = [atom.name for atom in atoms[:period]]
@@ -335,8 +335,8 @@ def _conformer(group: list[Any], altloc: str | None) -> tuple[list[Any], list[st
 
 
 def _ion(residue: str, atom: str, count: int) -> str:
-    """Return the chemical symbol of an ion from the names of its residue and atom, in any columns; empty if it is not
-    an ion. NA in a residue NA is sodium, and so is SOD."""
+    """Return the chemical symbol of an ion from the names of its residue and atom, in any columns; empty if the residue
+    is not an ion. Both NA and SOD in a residue of the same name are sodium."""
     if count != 1:
         return ""
     for name in (residue, atom):
@@ -361,7 +361,7 @@ def _element(atom: Any, kind: str) -> str:
 
 
 def _name(name: str, standard: str, residue: Residue, inferred: dict[str, list[str]]) -> str:
-    """Return the name of an atom in the template of its residue."""
+    """Return the name of an atom in the template of its residue; it may differ from the name in the file."""
     own = ATOM_NAMES.get(standard, {}).get(name) if standard else None
     if own is None and residue.kind in ("amino-acid", "nucleotide"):
         own = ATOM_NAMES[residue.kind].get(name) or (name.replace("*", "'") if residue.kind == "nucleotide" else None)

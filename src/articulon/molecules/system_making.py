@@ -102,7 +102,8 @@ def unchecked_system(
 
 
 def _made(known: Reader, topology: Any, structure: Structure, chosen: dict[Any, str], options: dict[str, Any]) -> Any:
-    """Create the system. If several templates fit a residue, the one in ``chosen`` or the one with its name is used."""
+    """Create the system. If several templates fit a residue, the template in ``chosen`` or the template with the
+    residue's name is used."""
     while True:
         try:
             return known.force_field.createSystem(topology, residueTemplates=chosen, **options)
@@ -117,7 +118,7 @@ def _made(known: Reader, topology: Any, structure: Structure, chosen: dict[Any, 
 
 
 def _shape(residue: Any) -> tuple[int, int, int]:
-    """Return the numbers of atoms and bonds of a residue, by which residues with the same name are distinguished."""
+    """Return the numbers of atoms and bonds of a residue, which distinguish residues with the same name."""
     bonds = (len(list(residue.internal_bonds())), len(list(residue.external_bonds())))
     return (len(list(residue.atoms())), *bonds)
 
@@ -201,13 +202,14 @@ def _with_sites(topology: Any, places: Any, known: Reader, structure: Structure,
 
 
 def _of_openmm(error: Exception) -> bool:
-    """Return whether an error is one of OpenMM about its input; OpenMM raises plain Exception for some of these."""
+    """Return whether OpenMM raised an error because of its input; it raises plain Exception for some of these
+    errors."""
     return isinstance(error, ValueError | KeyError) or type(error).__name__ in ("Exception", "OpenMMException")
 
 
 def _ions(structure: Structure, topology: Any, known: Reader) -> dict[Any, str]:
-    """Choose templates of ions by their names in the structure; FE2 and FE, for example, are one element with different
-    charges."""
+    """Choose templates of ions by their names in the structure. FE2 and FE, for example, are the same element with
+    different charges."""
     templates = known.force_field._templates
     found = {}
     for residue, own in zip(topology.residues(), structure.residues, strict=True):

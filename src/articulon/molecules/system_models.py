@@ -1,4 +1,4 @@
-"""Models made from an OpenMM System alone, with rigid molecules as bodies and all other particles as point masses."""
+"""Models made from an OpenMM System alone: rigid molecules are bodies, and all other particles are point masses."""
 
 from typing import Any
 
@@ -64,7 +64,8 @@ def _places(system: Any, positions: Any) -> np.ndarray:
 
 
 def rigid_clusters(system: Any) -> np.ndarray:
-    """Return the index of each particle's rigid cluster, in the order of their first particles, shape (particles,).
+    """Return the index of each particle's rigid cluster, shape (particles,); clusters are in the order of their first
+    particles.
 
     Raises
     ------

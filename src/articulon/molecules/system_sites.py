@@ -29,8 +29,7 @@ class SystemSites(NamedTuple):
 
 
 def sites_of(system: Any, structure: Structure, articulation: Articulation | None) -> SystemSites | None:
-    """Return the particles of a system that has the atoms of a structure, in their order, and virtual sites between
-    them.
+    """Return the particles of a system that consists of the atoms of a structure, in their order, and of virtual sites.
 
     The result is None if the system has only atoms. Raises ModelError if the number of atoms differs.
     """

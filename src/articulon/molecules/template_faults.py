@@ -39,7 +39,8 @@ def unmatched(reader: Reader, topology: Any) -> list[int]:
 
 
 def _taken_up(force_field: Any, residue: Any) -> bool:
-    """Add an empty template, without parameters, for a residue to a force field."""
+    """Add an empty template, without parameters, for a residue to a force field. Return True, which tells OpenMM that a
+    template was added."""
     kind = type(force_field)
     template = kind._TemplateData(f"{TAKEN_UP} {residue.index}")
     place = {}

@@ -69,7 +69,8 @@ POLAR_HYDROGENS: dict[str, str] = {
 }
 """Minimum number of hydrogens on other atoms, over all protonation states."""
 THIOLATES = frozenset(("CYX", "CYM", "CYS2", "CCYX", "CCYM"))
-"""Names of cysteines without a hydrogen on sulfur. (AMBER's names of a first residue begin with N instead of C.)"""
+"""Names of cysteines without a hydrogen on sulfur. (CCYX and CCYM are AMBER's names at the end of a chain; at its start
+they begin with N.)"""
 
 CAPS = {
     "ACE": ("CH3-C C-O", "CH3:3"),
@@ -184,7 +185,7 @@ class Template(NamedTuple):
 
 @cache
 def template(name: str) -> Template:
-    """Return the template of a standard name; raise KeyError for an unknown one."""
+    """Return the template of a standard name; raise KeyError for an unknown name."""
     if name in SIDE_CHAINS:
         text, hydrogens, optional = f"{BACKBONE} {SIDE_CHAINS[name]}", CARBON_HYDROGENS[name], {"OXT"}
     elif name in CAPS:
@@ -207,7 +208,7 @@ def template(name: str) -> Template:
 
 @cache
 def chi_angles(name: str) -> dict[frozenset[str], tuple[str, tuple[str, ...]]]:
-    """Return name and four atoms of each χ angle of a template, by the two atoms of its axis."""
+    """Return the name and the four atoms of each χ angle of a template, by the two atoms of the angle's axis."""
     found = {}
     for k, quadruple in enumerate(CHI.get(name, "").split(), start=1):
         atoms = tuple(quadruple.split("-"))
@@ -216,7 +217,8 @@ def chi_angles(name: str) -> dict[frozenset[str], tuple[str, tuple[str, ...]]]:
 
 
 def kind_and_template(name: str) -> tuple[str, str]:
-    """Return the kind of a residue and its template, from its name; both are empty if it is not standard."""
+    """Return the kind of a residue and the name of its template, from the residue's name; both are empty for a residue
+    that is not standard."""
     word = name.strip().upper()
     standard = OTHER_NAMES.get(word, word)
     # AMBER puts N or C before the names of residues at the ends of a chain: NALA, CALA.

@@ -8,7 +8,7 @@ from articulon.molecules.structure import Structure
 from articulon.molecules.templates import chi_angles
 
 STRAIGHT = 1e-3
-"""Sine of an angle below which three atoms are collinear and define no dihedral."""
+"""Sine of an angle below which three atoms count as collinear, so that they define no dihedral."""
 
 NUCLEIC = {
     frozenset(row.split("-")[2:4]): (row.split("-")[0], tuple(row.split("-")[1:]))
@@ -84,8 +84,8 @@ def _across(structure: Structure, atom: int, name: str) -> int:
 
 
 def _named(structure: Structure, atom: int, names: tuple[str, ...]) -> int:
-    """Return the neighbour in the same residue that has the first of the given names that occurs; −1 if there is
-    none."""
+    """Return the neighbour in the same residue that has one of the given names, the first name with a neighbour; −1 if
+    there is none."""
     residue = int(structure.residue[atom])
     found = [structure.atom(residue, name) for name in names]
     return next((b for b in found if b in structure.neighbours[atom]), -1)
@@ -102,8 +102,9 @@ def _bent(structure: Structure, end: int, near: int, far: int) -> bool:
 
 
 def _end(structure: Structure, near: int, far: int) -> int:
-    """Return the atom that defines the dihedral of a bond on its near side. It is the heaviest neighbour or, if the
-    atoms there lie on a straight line, the first atom off the axis; −1 if there is none."""
+    """Return the atom that defines the dihedral of a bond on the side of the atom ``near``. This is the heaviest
+    neighbour of ``near``; if the atoms there are collinear with the bond, it is the first atom off the axis. −1 if
+    there is none."""
     seen, front = {near, far}, [near]
     while front:
         partners = [b for a in front for b in structure.neighbours[a] if b not in seen]

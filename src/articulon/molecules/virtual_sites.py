@@ -13,12 +13,12 @@ KINDS = ("TwoParticleAverageSite", "ThreeParticleAverageSite", "OutOfPlaneSite",
 
 
 class VirtualSite(NamedTuple):
-    """A site whose position follows from those of other particles."""
+    """A site whose position follows from the positions of other particles."""
 
     site: int
     """Index of the site."""
     parents: tuple[int, ...]
-    """The particles that define its position."""
+    """The particles that define the site's position."""
     kind: str
     """Name of the class in OpenMM."""
 
@@ -43,7 +43,7 @@ def virtual_sites(system: Any) -> list[VirtualSite]:
 
 def check_virtual_sites(system: Any, cluster: Sequence[int] | np.ndarray) -> None:
     """Raise ModelError, naming the particle, if a virtual site and its parents are not in the same rigid cluster,
-    because its position in a body would then change. ``cluster`` is the cluster of each particle."""
+    because the site would then move relative to its body. ``cluster`` is the cluster of each particle."""
     for site, parents, kind in virtual_sites(system):
         bodies = {int(cluster[k]) for k in (site, *parents)}
         if len(bodies) > 1:

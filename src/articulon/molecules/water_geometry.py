@@ -14,12 +14,12 @@ from articulon.molecules.structure import Residue, Structure, check_structure
 SAME = 1e-6
 """Difference below which lengths count as equal [nm]."""
 FAR = 0.02
-"""Largest displacement of a hydrogen by the adjustment [nm]; for a larger one, the molecule is not accepted."""
+"""Largest displacement of a hydrogen by the adjustment [nm]; a molecule that needs a larger one is rejected."""
 
 
 def as_water_model(structure: Structure, water: str, *, force_field: str = "amber14") -> Structure:
-    """Return the structure with every water molecule in the geometry of a water model. Only hydrogens move, along and
-    across the symmetry axis of the molecule.
+    """Return the structure with every water molecule in the geometry of a water model. Only hydrogens move, parallel
+    and perpendicular to the symmetry axis of the molecule.
 
     This is needed because rigid water keeps its initial geometry, on which its dipole depends. Coordinates in files are
     rounded, and the geometries of water models differ by some hundredths of an ångström.
@@ -27,7 +27,7 @@ def as_water_model(structure: Structure, water: str, *, force_field: str = "ambe
     Parameters
     ----------
     structure
-        The structure, whose water must have all hydrogens. Atoms are moved, none is added.
+        The structure, whose water must have all hydrogens. Atoms move, but no atom is added.
     water
         The water model: ``tip3p``, ``spce``, ``tip4pew`` …
     force_field

@@ -28,8 +28,8 @@ def build(
     """Build the model of a structure, in Da, nm and ps.
 
     Body k is cluster k, and site k is atom k. The coordinate of a revolute joint is the dihedral angle of its torsion,
-    so ``model.q0`` holds φ, ψ, χ₁ … of the file [rad]. The frame of a root has its origin at the centre of mass of its
-    cluster and the orientation of the world frame.
+    so ``model.q0`` contains φ, ψ, χ₁ … of the file [rad]. The frame of a root has its origin at the centre of mass of
+    its cluster and the orientation of the world frame.
 
     Parameters
     ----------
@@ -41,11 +41,11 @@ def build(
         Options of :func:`force_field`, such as ``"amber14"`` in ``"obc2"``; by default there is no force field. A force
         field determines charges and kinds.
     charges
-        Charges of the sites [charge], one for all or shape (atoms,).
+        Charges of the sites [charge]: one for all sites, or shape (atoms,).
     kinds
         Kinds of the sites, which select the force law of their pairs; the elements by default.
     forces
-        Further declared forces, as for ``ModelBuilder.add_force``.
+        Further declared forces, as passed to ``ModelBuilder.add_force``.
 
     Raises
     ------

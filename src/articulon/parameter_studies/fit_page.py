@@ -43,7 +43,7 @@ def write_fit(found: FitResult, folder: Path) -> None:
 
 
 def summary(found: FitResult) -> dict[str, Any]:
-    """Return the results of a fit, as in ``fit.json``."""
+    """Return the results of a fit, in the form in which ``fit.json`` contains them."""
     parameters = [
         {
             "key": name,
@@ -133,7 +133,7 @@ def callout(found: FitResult) -> str:
 
 
 def recovered(found: FitResult) -> str:
-    """Say whether the case's own values were recovered."""
+    """Return a sentence on whether the case's own values were recovered."""
     if found.recovered is None:
         return ""
     if found.recovered:

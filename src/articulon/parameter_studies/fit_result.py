@@ -11,7 +11,7 @@ from articulon.parameter_studies.sought_parameters import Found
 REGION = 0.999
 """Confidence level of the joint region in which the true values must lie."""
 ROUNDING = 1e-6
-"""Relative accuracy of the search where measurements have no errors."""
+"""Relative accuracy of the search if the measurements have no errors."""
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,14 @@ class FitResult(Found):
     fitted: np.ndarray
     """The observables at the fitted parameters, shape (times, observables)."""
     residual_error: float
-    """Residual standard error √(|r|²/(n − m)); residuals are divided by the errors if these are known."""
+    """Residual standard error √(|r|²/(n − m)) for residuals r, n measurements and m parameters. The residuals are
+    divided by the errors of the measurements if these are known."""
     degrees_of_freedom: int
-    """n − m: measurements minus parameters."""
+    """Number of measurements minus number of parameters, n − m."""
     evaluations: int
     """Number of runs with derivatives."""
     synthetic: bool
-    """Whether the measurements are from the case's own run, so that its own values are the truth."""
+    """Whether the measurements are from the case's own run, so that the case's values are the true values."""
 
     @property
     def standard_errors(self) -> np.ndarray:
@@ -55,8 +56,8 @@ class FitResult(Found):
 
     @property
     def recovered(self) -> bool | None:
-        """For measurements from the case's own run, whether its own values lie in the joint 99.9 % confidence region;
-        None for data, whose truth is unknown."""
+        """For measurements from the case's own run, whether the case's values lie in the joint 99.9 % confidence
+        region; None for other measurements, whose true values are unknown."""
         from scipy.stats import chi2
 
         if not self.synthetic:

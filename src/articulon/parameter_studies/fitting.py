@@ -1,10 +1,11 @@
 """Fit parameters of a case to measurements: least squares with the derivatives of the run.
 
-The residuals are r = (y(t; p) − d)/σ. Their Jacobian comes from forward sensitivities, which are exact derivatives of
-the computed numbers. At the minimum the covariance of the parameters is (JᵀJ)⁻¹ if σ is known. Otherwise it is
-multiplied by s² = |r|²/(n − m), for n residuals and m parameters, and intervals are those of Student's t with n − m
-degrees of freedom (Seber and Wild, Nonlinear Regression, 1989, section 5.1). Both hold as far as the run is linear in
-the parameters over the intervals.
+The residuals are r = (y(t; p) − d)/σ, with the observables y at times t and parameters p, the measurements d and their
+errors σ. The Jacobian J of the residuals comes from forward sensitivities, which are exact derivatives of the computed
+numbers. At the minimum the covariance of the parameters is (JᵀJ)⁻¹ if σ is known. Otherwise it is multiplied by
+s² = |r|²/(n − m), for n residuals and m parameters, and intervals are those of Student's t with n − m degrees of
+freedom (Seber and Wild, Nonlinear Regression, 1989, section 5.1). Both are valid as far as the run is linear in the
+parameters over the intervals.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ WHERE = "fit"
 TOLERANCE = 1e-10
 """Relative tolerance of the search, on the sum of squares, the parameters and the gradient."""
 SINGULAR = 1e-10
-"""Singular values of the scaled Jacobian, relative to the largest, below which a direction is undetermined."""
+"""Singular values of the scaled Jacobian, relative to the largest, below which a combination of parameters is
+undetermined."""
 NOISE = 0x66_69_74
-"""Random stream of the errors of synthetic measurements."""
+"""Number of the random stream for the errors of synthetic measurements."""
 
 
 def fit(
@@ -60,14 +62,14 @@ def fit(
         A case, its name, or its file; its ``[fit]`` section defines the fit, unless arguments override it.
     data
         The measurements: ``{"time": (n,), "rod.angle": (n,), ...}``, columns of a data frame, or a file of
-        comma-separated values with such a heading, in the units of the case; ``nan``, or an empty cell, marks a missing
-        value. Without data here or in the case, measurements are generated from the case's own run, with random errors
-        of size ``errors``, and the fit shows whether the values of the case can be recovered.
+        comma-separated values with these column names, in the units of the case. A missing value is ``nan`` or an empty
+        cell. If neither this argument nor the case has data, measurements are generated from the case's own run, with
+        random errors of size ``errors``. The fit then shows whether the values of the case can be recovered.
     parameters
-        Keys of the case, or a dictionary that gives a start value, or ``(start, least, largest)``, for each key.
+        Keys of the case; or a dictionary with a start value, or ``(start, least, largest)``, for each key.
     errors
-        Standard deviation of the errors of each observable, or one for all [of the observable]; by default it is
-        estimated from the residuals.
+        Standard deviation of the errors of each observable, or one for all, in the units of the observable. By default
+        it is estimated from the residuals.
     overrides
         Changes to the case by dotted key.
     allow_code
@@ -104,7 +106,7 @@ def fit(
 
 
 def _measured(case: Case, asked: Fit) -> Measurements:
-    """Measure the case's own run, with errors."""
+    """Generate measurements from the case's own run, with random errors."""
     where = f"{case.source}: {WHERE}"
     if not asked.observables:
         raise CaseError(f"{where}.observables: name what is measured, such as 'rod.angle', or give data")
@@ -150,7 +152,7 @@ def _searched(sought: SoughtParameters, measured: Measurements, synthetic: bool)
         except (DivergenceError, CaseError):  # the run diverges, or the case rejects these values
             return np.full(int(there.sum()), 1e100)  # makes the search take a shorter step
 
-    at(sought.start)  # report a divergence at the start at once
+    at(sought.start)  # an error at the start values is reported before the search
     done = least_squares(
         residuals, sought.start, lambda numbers: at(numbers)[1], sought.bounds, x_scale="jac",
         ftol=TOLERANCE, xtol=TOLERANCE, gtol=TOLERANCE,

@@ -16,11 +16,11 @@ class Influence:
     value: float
     """Value of the parameter, in the units of the case."""
     derivative: float
-    """∂J/∂p [of J over that of p]."""
+    """Derivative ∂J/∂p of the objective J by the parameter p [unit of J over unit of p]."""
     effect: float
-    """p ∂J/∂p: the linear change of J on doubling p [of J]."""
+    """Effect p ∂J/∂p: the linear change of J if p is doubled [unit of J]."""
     elasticity: float | None
-    """∂ln J/∂ln p: the relative change of J per relative change of p; None if J is zero."""
+    """Elasticity ∂ln J/∂ln p: the relative change of J per relative change of p; None if J is zero."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Ranking:
     influences: tuple[Influence, ...]
     """Influences of all parameters, the largest effect first."""
     left_out: dict[str, str]
-    """Keys without a derivative, and why."""
+    """Keys without a derivative, each with the reason."""
     method: str
     """``"adjoint"`` or ``"forward"``."""
     steps: int

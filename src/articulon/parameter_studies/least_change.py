@@ -1,13 +1,15 @@
-"""Minimum-norm steps towards targets: the Levenberg–Marquardt method in the space of the targets.
+"""Minimum-norm steps of parameters towards targets: the Levenberg–Marquardt method in the space of the targets.
 
-With departures r (m,) and their Jacobian J (m, n), usually with more parameters than targets, a step is
+Departures r (m,) are differences from the targets, and J (m, n) is their Jacobian. There are usually more parameters
+than targets. A step is
 
     s = −Jᵀ (J Jᵀ + λ I)⁻¹ r,
 
-the smallest step that reduces the linearised departures as far as the damping λ allows. Nielsen's rule (Damping
-parameter in Marquardt's method, IMM-REP-1999-05) updates λ by how well the last decrease was predicted. Parameters at
-a bound against which the gradient pushes them are held fixed. Trust-region methods, which step to the full radius even
-where most directions have no effect, are slower: SciPy's needs 68 runs where this needs 20 (``swing-up``).
+This is the smallest step that reduces the linearised departures as far as the damping λ allows. Nielsen's rule (Damping
+parameter in Marquardt's method, IMM-REP-1999-05) updates λ according to how well the last decrease was predicted. A
+parameter at a bound is held fixed if the gradient pushes it against the bound. Trust-region methods are slower, because
+they step to the full radius even if most directions have no effect: for ``swing-up``, SciPy's method needs 68 runs and
+this method 20.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,20 +19,20 @@ import numpy as np
 DAMPING = 1e-2
 """Initial λ, relative to the largest eigenvalue of J Jᵀ."""
 ENOUGH = 1e-4
-"""Least fraction of the predicted decrease at which a step is accepted."""
+"""Smallest fraction of the predicted decrease for which a step is accepted."""
 GROWTH = 2.0
 SMALLEST = 1e-14
-"""Smallest relative step; below it the search ends."""
+"""Relative step size below which the search ends."""
 
 Departures = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray] | None]
-"""Departures (m,) and their Jacobian (m, n) at parameters (n,); None where a run diverges."""
+"""Function that returns the departures (m,) and their Jacobian (m, n) at parameters (n,); None if the run diverges."""
 
 
 def approach(
     at: Departures, start: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield parameters (n,) and their departures (m,), each set closer to zero than the one before, beginning at
-    ``start``; stop where no step improves them."""
+    """Yield parameters (n,) and their departures (m,), beginning at ``start``. The departures of each set are smaller
+    than those of the previous set. Stop when no step reduces them."""
     x, found = start.copy(), at(start)
     if found is None:
         return

@@ -1,4 +1,5 @@
-"""Measurements for a fit: observables at times, from a file, from arrays, or from the case's own run."""
+"""Measurements for a fit: values of observables at several times, from a file, from arrays, or from the case's own
+run."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ TIME = "time"
 
 @dataclass(frozen=True)
 class Measurements:
-    """Observables at times."""
+    """Values of observables at several times."""
 
     times: np.ndarray
     """Times, increasing and not negative, shape (times,) [time]."""
@@ -30,7 +31,7 @@ class Measurements:
     """Standard deviations of the errors, shape (observables,); None if unknown."""
 
     def to_csv(self) -> str:
-        """Return a file of comma-separated values that reads back to the same bits."""
+        """Return comma-separated values, from which the same numbers can be read back to the last bit."""
         lines = [",".join([TIME, *self.observables])]
         for time, row in zip(self.times.tolist(), self.values.tolist(), strict=True):
             lines.append(",".join(repr(one) for one in [time, *row]))
@@ -40,7 +41,7 @@ class Measurements:
 def measurements_of(
     case: Case, fit: Fit, data: Mapping[str, Any] | str | Path | None, where: str
 ) -> Measurements | None:
-    """Return the given measurements, or those in the case's file; None if the case itself is to be measured.
+    """Return the given measurements, or those in the case's file; None if the case's own run must generate them.
 
     Raises
     ------
@@ -73,7 +74,7 @@ def measurements_of(
 
 
 def errors_of(errors: Sequence[float], count: int, where: str) -> np.ndarray | None:
-    """Return a standard deviation for each observable; None if unknown."""
+    """Return a standard deviation for each observable; None if the errors are unknown."""
     if not errors:
         return None
     if len(errors) not in (1, count):

@@ -1,8 +1,10 @@
-"""Find parameters for which a run ends at targets: torques that swing a pendulum up, springs that hold it there.
+"""Find parameters for which a run ends at targets, such as torques that swing a pendulum up, or springs that hold it
+up.
 
-Departures of observables at the end from their targets, divided by scales, are brought to zero by minimum-norm steps
-(``least_change.py``). With many parameters per target the Jacobian comes from adjoints, one forward and backward run
-for each target whatever the number of parameters; otherwise it comes from forward sensitivities.
+Departures are differences between observables at the end and their targets, divided by scales. Minimum-norm steps
+reduce them to zero (``least_change.py``). If there are many parameters for each target, the Jacobian comes from
+adjoints: one forward and backward run for each target, for any number of parameters. Otherwise it comes from forward
+sensitivities.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from articulon.sensitivities.sensitivity_functions import differentiated_run
 
 WHERE = "optimise"
 SWEEPS = 4
-"""Parameters per target above which adjoints are cheaper than forward sensitivities."""
+"""Number of parameters per target above which adjoints are cheaper than forward sensitivities."""
 
 
 def optimise(
@@ -54,9 +56,9 @@ def optimise(
         Target values of observables at the end, by name, in the units of the case: ``{"rod.angle": 3.14, "rod.rate":
         0}``.
     parameters
-        Keys of the case, or a dictionary that gives a start value, or ``(start, least, largest)``, for each key.
+        Keys of the case; or a dictionary with a start value, or ``(start, least, largest)``, for each key.
     tolerance
-        The search ends when no departure, divided by the scale of its target, is larger; the case's by default.
+        Largest departure, divided by the scale of its target, at which the search ends; by default, that of the case.
     overrides
         Changes to the case by dotted key.
     allow_code

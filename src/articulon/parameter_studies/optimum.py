@@ -18,7 +18,7 @@ class Optimum(Found):
     ends: np.ndarray
     """Values at the end of the run, shape (targets,)."""
     departures: tuple[float, ...]
-    """The largest scaled departure in each run of the search that improved on those before."""
+    """Largest scaled departure of each run of the search that came closer to the targets than all runs before it."""
     runs: int
     """Number of runs of the search."""
 

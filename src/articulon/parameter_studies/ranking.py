@@ -1,7 +1,7 @@
-"""Rank the parameters that influence the end of a run: their derivatives, per relative change of each.
+"""Rank the parameters that influence the end of a run by derivatives with respect to their relative changes.
 
-For an objective J and a parameter p, the effect p ∂J/∂p is the first-order change of J per relative change of p;
-divided by J it is the elasticity ∂ln J/∂ln p.
+For an objective J and a parameter p, the effect p ∂J/∂p is the first-order change of J per relative change of p.
+The effect divided by J is the elasticity ∂ln J/∂ln p.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def rank_parameters(
     allow_code: bool = False,
     out: str | Path | None = None,
 ) -> Ranking:
-    """Rank the parameters of a case by the change of its objective when each changes by one percent.
+    """Rank the parameters of a case by the change of its objective for a change of each parameter by one percent.
 
     Parameters
     ----------
@@ -50,11 +50,11 @@ def rank_parameters(
         An observable at the end, by a name that :func:`articulon.sensitivity` accepts; by default ``"stop_time"`` for a
         run with a stop condition.
     parameters
-        Keys of the case; by default all non-zero numbers of its model and forces. If a key has several numbers, each
-        is ranked separately.
+        Keys of the case; by default all non-zero numbers of its model and forces. The numbers of a key with several
+        numbers are ranked separately.
     method
-        ``"adjoint"``: one forward and backward run for all parameters. ``"forward"``: derivatives are computed along
-        the run, which suits few parameters.
+        ``"adjoint"``: one forward and backward run for all parameters. ``"forward"``: derivatives are computed during
+        the run, which is suitable for few parameters.
     overrides
         Changes to the case by dotted key.
     allow_code
@@ -101,7 +101,7 @@ def rank_parameters(
 
 
 def _all_of(case: Case, run: DifferentiableRun, left_out: dict[str, str]) -> Iterator[Parameter]:
-    """Yield the parameters of a case that have derivatives; add the reasons for the others to ``left_out``."""
+    """Yield the parameters of a case that have derivatives; add to ``left_out`` why others have none."""
     for key in keys_of_numbers(case):
         try:
             (one,) = all_parameters(run, [key], WHERE)

@@ -19,7 +19,7 @@ PAGE, RESULTS = "sensitivities.html", "sensitivities.json"
 DRAWN = 40
 """Largest number of parameters that are drawn."""
 SMALLEST = 1e-9
-"""Fraction of the largest change below which a parameter is not drawn."""
+"""Smallest effect of a parameter that is drawn, as a fraction of the largest effect."""
 HOW = {
     "adjoint": "All derivatives come from one run and one sweep back through it, the discrete adjoint of its steps.",
     "forward": "The derivatives with respect to every parameter were computed along the run.",
@@ -47,7 +47,7 @@ def write_ranking(found: Ranking, folder: Path) -> None:
 
 
 def value_text(found: Ranking) -> str:
-    """Return the objective with its unit, if that is known."""
+    """Return the objective with its unit; without a unit if it is unknown."""
     if found.objective == STOP_TIME:
         return suited(found.case.units, "time", found.value).text(found.value, 5)
     return number(found.value, 6)
@@ -84,7 +84,7 @@ def ranking_page(found: Ranking) -> str:
 
 
 def ranking_figure(found: Ranking) -> Figure:
-    """Draw the effect of one percent of each parameter, the largest on top, on an axis over several powers of ten."""
+    """Draw the effect of a change of each parameter by one percent, the largest on top, on a logarithmic axis."""
     shown = [one for one in found.influences if one.effect != 0.0]
     percent = all(one.elasticity is not None for one in shown)
     values = np.array([one.elasticity if percent else one.effect / 100.0 for one in shown], dtype=np.float64)

@@ -15,20 +15,20 @@ from articulon.sensitivities.case_parameters import value_of_key
 
 @dataclass(frozen=True)
 class SoughtParameters:
-    """Numbers at several keys of a case, concatenated."""
+    """Numbers of several keys of a case, concatenated."""
 
     case: Case
     """The case with its own values."""
     keys: tuple[str, ...]
     """Keys of the numbers."""
     shapes: tuple[tuple[int, ...], ...]
-    """Shape of the numbers at each key; () for a single one."""
+    """Shape of the numbers at each key; () for a single number."""
     own: np.ndarray
     """Values in the case, shape (numbers,)."""
     start: np.ndarray
     """Start values, shape (numbers,)."""
     bounds: tuple[np.ndarray, np.ndarray]
-    """Lower and upper bounds, shape (numbers,) each; infinite where there are none."""
+    """Lower and upper bounds, shape (numbers,) each; infinite if there is no bound."""
 
     @property
     def names(self) -> list[str]:
@@ -48,7 +48,7 @@ class SoughtParameters:
         return found
 
     def with_numbers(self, numbers: np.ndarray) -> Case:
-        """Return the case with other numbers."""
+        """Return the case with these numbers at its keys."""
         return self.case.with_overrides(self.values(numbers))
 
 
@@ -77,8 +77,9 @@ class Found:
 def sought_parameters(
     case: Case, declared: Sequence[Sought], given: Mapping[str, Any] | Sequence[str] | None, where: str
 ) -> SoughtParameters:
-    """Return the parameters that a case declares, or that are given instead: keys, or for each key a start value, or
-    start value, lower and upper bound, where None leaves a value open.
+    """Return the parameters of a search: those that a case declares, or the given ones instead. These are keys, or a
+    dictionary with a start value, or start value, lower and upper bound, for each key; None leaves one of the three
+    open.
 
     Raises
     ------
@@ -128,7 +129,7 @@ def _given(key: str, value: Any) -> Sought:
 
 
 def _numbers(case: Case, key: str, value: Any, where: str) -> np.ndarray:
-    """Return the numbers at a key, or a value given for them."""
+    """Return the numbers at a key of the case, or the numbers of a value given for that key."""
     found = value_of_key(case if value is None else case.with_overrides({key: value}), key, where)
     try:
         numbers = np.array(found, dtype=np.float64)
@@ -140,13 +141,13 @@ def _numbers(case: Case, key: str, value: Any, where: str) -> np.ndarray:
 
 
 def _like(case: Case, key: str, value: Any, own: np.ndarray, where: str) -> np.ndarray:
-    """Return a value for a key, one for all its numbers or one for each."""
+    """Return a given value in the form of a key's numbers; the value is one number for all of them, or one for each."""
     if own.ndim and not isinstance(value, list | tuple | np.ndarray):
         value = np.full(own.shape, value).tolist()
     elif isinstance(value, tuple | np.ndarray):
         value = np.asarray(value).tolist()
     try:
-        found = np.array(value, dtype=np.float64)  # a bound need not be a valid value of the key
+        found = np.array(value, dtype=np.float64)  # a bound may be a value that the key does not accept
     except (TypeError, ValueError):
         found = _numbers(case, key, value, where)
     if found.shape != own.shape:

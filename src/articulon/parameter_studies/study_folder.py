@@ -12,7 +12,7 @@ STUDIES = Path("studies")
 
 
 def write_study(folder: Path, files: Mapping[str, str]) -> None:
-    """Write the files of a study by name; raise ArticulonError, before any is written, if one exists."""
+    """Write the files of a study by name; if one of them exists, raise ArticulonError before any is written."""
     taken = next((folder / name for name in files if os.path.lexists(folder / name)), None)
     if taken is not None:
         raise ArticulonError(f"{taken} exists and belongs to another study; give another folder (out=...)")
@@ -22,7 +22,7 @@ def write_study(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def free_folder(name: str) -> Path:
-    """Return a new folder of this name among studies, numbered if needed."""
+    """Return a new folder of this name in the folder of studies, with a number added if the name is taken."""
     folder, n = STUDIES / name, 1
     while os.path.lexists(folder):
         n += 1

@@ -37,8 +37,8 @@ def active_joints(view: View) -> np.ndarray:
 
 
 def activity(view: View) -> Figure | None:
-    """Draw a row for each joint and mode, which is dark while the joint or mode is free, and the number of active
-    degrees of freedom."""
+    """Draw a row for each joint and mode, dark while the joint or mode is free, and the number of active degrees of
+    freedom."""
     active = view.observables.get("active_freedoms")
     if active is None:
         return None

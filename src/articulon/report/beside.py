@@ -1,4 +1,4 @@
-"""Run work in a second process and take its result."""
+"""Do work in a second process and return its result."""
 
 import os
 import pickle
@@ -12,7 +12,7 @@ from typing import Any
 
 @contextmanager
 def beside(work: Callable[[], Any]) -> Iterator[Callable[[], Any]]:
-    """Run work in a forked copy of this process while the context lasts; leaving the context ends that process.
+    """Do work in a forked copy of this process while the context lasts; the copy ends when the context ends.
 
     Parameters
     ----------
@@ -22,8 +22,9 @@ def beside(work: Callable[[], Any]) -> Iterator[Callable[[], Any]]:
     Yields
     ------
     callable
-        Function that waits for the result. It returns None if the work failed or was interrupted, if there is only one
-        core, or if this process cannot be forked safely: other threads may hold locks for which the copy would wait.
+        Function that waits for the result. It returns None if the work failed or was interrupted, or if there is only
+        one core. It also returns None if this process cannot be forked safely, because other threads may hold locks for
+        which the copy would wait.
     """
     child = _forked(work) if _is_safe() else None
     if child is None:
@@ -46,7 +47,7 @@ def _is_safe() -> bool:
 
 
 def _forked(work: Callable[[], Any]) -> tuple[int, int] | None:
-    """Return the id of a new process and the pipe with its result; None if the system refuses either."""
+    """Return the id of a new process and the pipe with its result; None if the system cannot create one of them."""
     try:
         reading, writing = os.pipe()
     except OSError:

@@ -20,16 +20,17 @@ SHOWN = 4
 DOTS = 220
 """Resolution of the pictures of large molecules [1/inch]."""
 SMALL = 12
-"""Number of backbone atoms below which torsions define the clusters, because so few atoms always superpose well."""
+"""Number of backbone atoms below which torsions define the clusters; so few atoms always superpose well."""
 
 
 def measure_of(seen: Conformations) -> str:
-    """Return the distance measure of the clusters: the backbone's deviation, or torsions for small molecules."""
+    """Return the distance measure of the clusters: the RMSD of the backbone, or torsions for small molecules."""
     return "rmsd" if seen.aligned.size >= SMALL or not seen.joint_torsions.names else "torsions"
 
 
 def report_clusters(seen: Conformations) -> tuple[Clusters, np.ndarray]:
-    """Return clusters of some of the analysed frames, and the indices of their central frames among these."""
+    """Return clusters of some of the analysed frames, and the indices of the clusters' central frames among the
+    selected frames."""
     some = some_frames(len(seen.frames), 0, PAIRED)
     by = measure_of(seen)
     if by == "rmsd":

@@ -35,7 +35,8 @@ def model_drawing(view: View) -> Figure | None:
         return _in_its_plane(view, forward, upward, length, whole)
     close = closest_pair(view)
     if close is not None:
-        # Choose the view in which the body shown in the window lies beside the axis of the core, not in front of it.
+        # The view is chosen such that the body shown in the window lies beside the axis of the core, not in front of
+        # it.
         outwards = close[0] - view.path[-1]
         outwards = outwards - (outwards @ forward) * forward
         distance = float(np.linalg.norm(outwards))
@@ -65,8 +66,8 @@ def _in_its_plane(
 
 
 def flat_axis(view: View) -> int | None:
-    """Return the world axis along which nothing extends or moves; None if there is none, or if the model has no extent
-    along the other axes."""
+    """Return the world axis along which nothing extends or moves. Return None if there is no such axis, or if the model
+    has no extent along the other axes."""
     points = np.concatenate([view.positions.reshape(-1, 3), view.centres(0), view.centres(-1), fixed_sites(view)])
     # A body of unknown radius is drawn as a point.
     extent = np.ptp(points, axis=0) + 2.0 * float(np.nan_to_num(view.radii).max(initial=0.0))
@@ -90,8 +91,7 @@ def whole_model(view: View) -> tuple[np.ndarray, float]:
 
 
 def closest_pair(view: View) -> tuple[np.ndarray, float] | None:
-    """Return the centre and half width of a window that contains a fixed site and the body that ends nearest to it
-    [length].
+    """Return the centre and half width of a window around a fixed site and the body that ends nearest to it [length].
 
     The result is None if no sites are fixed, or if the whole model is hardly larger than the window.
     """
@@ -108,8 +108,8 @@ def closest_pair(view: View) -> tuple[np.ndarray, float] | None:
 
 
 def axes_of_view(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the coordinate axes of the view: first the axis along which the core moves furthest, then the two others
-    in order."""
+    """Return the coordinate axes of the view as unit vectors: first the axis along which the core moves furthest, then
+    the two other axes in order."""
     moved = view.direction if view.direction is not None else np.abs(view.path - view.path[0]).max(axis=0)
     forward, flat = int(np.argmax(np.abs(moved))), flat_axis(view)
     others = [k for k in range(3) if k != forward]
@@ -121,7 +121,7 @@ def axes_of_view(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def loop_ends(view: View, frame: int) -> list[tuple[int, np.ndarray]]:
-    """Bodies of loop joints, and the positions of these joints on them, world frame [length]."""
+    """Bodies of loop joints, and the positions of the joints on these bodies, world frame [length]."""
     ends = []
     for loop in view.model.loop_joints:
         for body, place in ((loop.parent, loop.position), (loop.child, loop.child_position)):
@@ -156,8 +156,8 @@ def draw(
     parents = view.model.parents
     joined = np.flatnonzero(parents >= 0)
     hung = np.flatnonzero((parents < 0) & ~np.isin(view.model.kinds, UNBOUND))
-    # A limb is a line from the centre of the parent to the joint and on to the centre of the body. Its part inside a
-    # parent of known size is not drawn.
+    # A limb is a line from the centre of the parent to the joint, and from there to the centre of the body. If the size
+    # of the parent is known, the part inside the parent is not drawn.
     limbs = [
         np.stack([origins[k] if np.isfinite(radii[parents[k]]) else centres[parents[k]], origins[k], centres[k]])
         for k in joined.tolist()

@@ -1,4 +1,4 @@
-"""Figure of the premises of scaling along a run, and of the time at which they break."""
+"""Figure of the premises of scaling along a run, and of the times at which they break."""
 
 from __future__ import annotations
 

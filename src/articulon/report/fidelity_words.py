@@ -1,4 +1,4 @@
-"""Text on the verdict of a scaled run: its premises, the findings on each, and the cost."""
+"""Text on the verdict of a scaled run: its premises, the findings on each premise, and the cost."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PREMISES = {
 
 
 def verdict_sentences(view: View) -> list[str]:
-    """Return sentences on the verdict, the broken premises and the time at which they broke; an empty list for an
+    """Return sentences on the verdict, on the broken premises and on when they broke; an empty list for an
     unscaled run."""
     found = view.summary.get("fidelity")
     if not found:

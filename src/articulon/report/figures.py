@@ -1,4 +1,4 @@
-"""Figures of a run. Each is drawn if its data exist. The contents follow Guy (2018), figures 5.4 to 5.10."""
+"""Figures of a run; a figure is drawn if its data exist. The contents follow Guy (2018), figures 5.4 to 5.10."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from articulon.simulation.results import Run
 STEADY = 1e-4
 """Relative change below which an energy is shown as constant."""
 ROUNDING = 1e-12
-"""Fraction of the largest energy below which a work is rounding error."""
+"""Fraction of the largest energy below which a channel's work is treated as rounding error."""
 SHOWN_SWITCHES = 3
-"""Number of switches of a factor up to which all are marked; if there are more, only the first is."""
+"""Largest number of switches of a factor that are all marked; if there are more, only the first switch is marked."""
 
 
 def figures(run: Run | View) -> dict[str, Figure]:
@@ -45,7 +45,7 @@ def figures(run: Run | View) -> dict[str, Figure]:
     Returns
     -------
     dict
-        Those of the following for which the run has data: ``molecule_shape``, ``ramachandran``,
+        The figures for which the run has data, among the following: ``molecule_shape``, ``ramachandran``,
         ``secondary_structure``, ``fluctuations``, ``torsions``, ``torsion_correlation``, ``clusters``,
         ``hydrogen_bonds``, ``water_structure``, ``chain_size``, ``internal_distances``, ``chain_motion``,
         ``mode_relaxation``, ``pair_distribution``, ``chain_angles``, ``position``, ``joints``, ``activity``,
@@ -64,10 +64,10 @@ def figures(run: Run | View) -> dict[str, Figure]:
 
 
 def position(view: View) -> Figure | None:
-    """Draw the displacement of the core over time, along and across the direction of the stop condition if there is
-    one.
+    """Draw the displacement of the core over time. If there is a stop condition with a direction, the components along
+    and across this direction are drawn.
 
-    Return None if the core does not move, or if it is a grain: few grains have their own figure, and many have none.
+    Return None if the core does not move, or if it is a grain: a few grains have their own figure, and many have none.
     """
     moved = view.path - view.path[0]
     has_own_figure = grain_figures.many_grains(view) or grain_figures.few_free(view)
@@ -75,6 +75,8 @@ def position(view: View) -> Figure | None:
         return None
     length = suited(view.case.units, "length", float(np.abs(moved).max()))
     t = view.time_scale.factor * view.times
+    if view.distance is not None:
+        return _distance(view, view.distance)
     if view.direction is None or view.advance is None:
         figure, (axes,) = style.panels()
         for k, (axis, dashes) in enumerate(zip("xyz", _AXES, strict=True)):
@@ -104,35 +106,51 @@ def position(view: View) -> Figure | None:
     return figure
 
 
+def _distance(view: View, distance: np.ndarray) -> Figure:
+    """Draw the distance of the two bodies of the stop condition over time."""
+    stop, length = view.case.run.stop, suited(view.case.units, "length", float(distance.max()))
+    assert stop is not None
+    figure, (axes,) = style.panels()
+    axes.plot(view.time_scale.factor * view.times, length.factor * distance, color=style.BLUE, label="distance")
+    mark_stop(axes, view, length)
+    _mark_switches(axes, view)
+    axes.set_ylabel(length.axis(f"distance of {stop.body} and {stop.to}"))
+    axes.set_ylim(0.0, None)
+    style.legend(axes)
+    over_time(axes, view)
+    return figure
+
+
 def mark_stop(axes: Axes, view: View, length: Scale, moment: bool = True) -> None:
-    """Mark the advance at which the run stops and, if ``moment``, the time when it did."""
+    """Mark the advance or distance at which the run stops and, if ``moment``, the time when it did."""
     stop = view.case.run.stop
     look: dict[str, Any] = {"color": style.ORANGE, "linewidth": 1.2, "zorder": 1}
     if stop is None:
         return
-    axes.axhline(length.factor * float(stop.advance), linestyle=(0, (1, 1.2)), label=stop.label, **look)
+    axes.axhline(length.factor * stop.length, linestyle=(0, (1, 1.2)), label=stop.label, **look)
     if moment and view.stop_time is not None:
         time = view.time_scale
         name = f"{stop.label} at\n{time.text(view.stop_time)}"
         axes.plot(
             [time.factor * view.stop_time],
-            [length.factor * float(stop.advance)],
+            [length.factor * stop.length],
             "o",
             label=name,
             clip_on=False,
             **look,
         )
     low, high = axes.get_ylim()
-    axes.set_ylim(low, max(high, 1.08 * length.factor * float(stop.advance)))
+    axes.set_ylim(low, max(high, 1.08 * length.factor * stop.length))
 
 
 def energies(view: View) -> Figure | None:
-    """Draw kinetic energy and the work of each channel, with a panel for each order of magnitude (Guy 5.5 and 5.6)."""
+    """Draw the kinetic energy and the work of each channel, in panels for different orders of magnitude (Guy 5.5,
+    5.6)."""
     lines = energy_lines(view)
     if not lines:
         return None
     largest = max(float(np.abs(values).max()) for values, _ in lines.values())
-    # A work that is only rounding error has no line.
+    # The work of a channel is not drawn if it is only rounding error.
     lines = {name: line for name, line in lines.items() if float(np.abs(line[0]).max()) > ROUNDING * largest}
     if not lines:
         return None
@@ -167,8 +185,8 @@ def energy_lines(view: View) -> dict[str, tuple[np.ndarray, dict[str, Any]]]:
 def by_size(series: Mapping[str, np.ndarray], apart: float = 8.0, most: int = 3) -> list[list[str]]:
     """Group the names of series by size, the largest first.
 
-    A new group begins if a series is smaller than the previous one by the factor ``apart``. There are at most ``most``
-    groups, which are separated by the widest gaps.
+    A new group begins if a series is smaller than the previous one by the factor ``apart``. If this gives more than
+    ``most`` groups, only the widest gaps separate groups.
     """
     sizes = {name: float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) for name, values in series.items()}
     names = sorted(series, key=lambda name: -sizes[name])
@@ -182,7 +200,8 @@ def by_size(series: Mapping[str, np.ndarray], apart: float = 8.0, most: int = 3)
 
 
 def balance(view: View) -> Figure | None:
-    """Draw T − T₀ − ΣW (Guy 5.18), and the largest work so far times the requested tolerance."""
+    """Draw the balance T − T₀ − ΣW of kinetic energy T and works W (Guy 5.18), and the largest work so far times the
+    requested tolerance."""
     residual = view.observables.get("energy_balance")
     if residual is None:
         return None
@@ -261,8 +280,8 @@ def factor_groups(view: View) -> list[tuple[str, np.ndarray, dict[str, Any]]]:
 
 
 def kinetic_energy(view: View) -> Figure | None:
-    """Draw the kinetic energy (Guy 5.9), with the potential energy and the sum if nothing dissipates. Return None if
-    bodies have no speeds or never move."""
+    """Draw the kinetic energy (Guy 5.9). If nothing dissipates energy, also draw the potential energy and the sum.
+    Return None if bodies have no speeds or never move."""
     values, potential = view.observables.get("kinetic_energy"), view.potential_energy
     if values is None or not view.inertial or not (np.any(values) or potential is not None):
         return None
@@ -284,7 +303,7 @@ def kinetic_energy(view: View) -> Figure | None:
 
 
 def _show_constants(axes: Axes, series: Sequence[np.ndarray]) -> None:
-    """Use an axis that begins at zero if all series are constant up to integration errors, so that they look
+    """If all series are constant up to integration errors, use an axis that begins at zero, so that they look
     constant."""
     low, high = min(values.min() for values in series), max(values.max() for values in series)
     size = max(abs(low), abs(high))
@@ -341,7 +360,7 @@ def _mark_switches(axes: Axes, view: View, scale: Scale | None = None) -> None:
 
 
 def of_chains(draw: Callable[..., Figure | None], view: View) -> Figure | None:
-    """Draw a figure of polymer chains; None if there are none."""
+    """Draw a figure of polymer chains; return None if there are no chains."""
     found = view.chain_statistics
     return None if found is None else draw(found, view.case.units)
 
@@ -414,4 +433,4 @@ CAPTIONS: dict[str, str] = {
     "works_normalised": "Work of friction and of Brownian forces, each divided by its largest magnitude.",
     "step_size": "Length of the integration step.",
 }
-"""Captions; ``{core}`` is the body that the figures follow."""
+"""Captions of the figures; ``{core}`` is the body that the figures follow."""

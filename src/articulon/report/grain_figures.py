@@ -15,9 +15,9 @@ from articulon.report.view import View
 from articulon.simulation.contact_statistics import contact_counts
 
 LEAST_FORCES = 50
-"""Least number of contacts for a distribution of their forces."""
+"""Smallest number of contacts for which the distribution of their forces is drawn."""
 LEAST_LINE = 1e-3
-"""Size of a line of the ledger, as a fraction of the largest one, below which it is left out."""
+"""Fraction of the largest line of the ledger; smaller lines are not drawn."""
 
 LEDGER: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("kinetic_translation", "kinetic, translation", {"color": style.BLACK, "linestyle": "-"}),
@@ -33,8 +33,8 @@ the spheres have lost."""
 
 
 def contact_ledger(view: View) -> Figure | None:
-    """Draw the energy ledger: kinetic, elastic and gravitational energy, tangential springs, and dissipation by damping
-    and friction."""
+    """Draw the energy ledger: kinetic, elastic and gravitational energy, the energy of tangential springs, and the
+    energy dissipated by damping and friction."""
     if "energy_normal_elastic" not in view.observables:
         return None
     figure, (axes,) = style.panels(height=3.4)
@@ -64,7 +64,7 @@ def contacts(view: View) -> Figure | None:
     t = view.time_scale.factor * view.times
     number.plot(t, seen["coordination_number"], color=style.BLACK, label="contacts of a sphere")
     parts.plot(t, seen["sliding_contacts"], color=style.ORANGE, label="contacts that slide")
-    parts.plot(t, seen["rattlers"], color=style.BLUE, linestyle=(0, (5, 1.5)), label="spheres with one\nor none")
+    parts.plot(t, seen["rattlers"], color=style.BLUE, linestyle=(0, (5, 1.5)), label="rattlers: at most\none contact")
     number.set_ylabel("coordination")
     parts.set_ylabel("part")
     parts.set_ylim(-0.03, 1.03)
@@ -75,7 +75,7 @@ def contacts(view: View) -> Figure | None:
 
 
 def force_distribution(view: View) -> Figure | None:
-    """Draw densities of the normal and the tangential forces at the last frame, in units of the mean normal force."""
+    """Draw the distributions of normal and tangential forces in the last frame, in units of the mean normal force."""
     records = view.last_contacts
     if records is None or records.first.size < LEAST_FORCES:
         return None
@@ -183,11 +183,11 @@ HARDLY = 0.02
 
 CAPTIONS = {
     "spheres": (
-        "The spheres in the first frame and the last, farther ones paler; large sets in the periodic box."
-        " Where there are contact forces: normal forces between spheres and on walls, as lines whose width shows the "
-        "magnitude, coloured above the mean. Meshes are cut half-way through the spheres. For few "
-        "spheres, paths and velocities (arrows) are shown. Of many spheres, at most one in fifty has moved so far "
-        "that it is outside the picture."
+        "The spheres in the first and the last frame. Spheres farther away are paler. Free spheres, if there are more "
+        "than a few, are drawn inside the periodic box. If there are contact forces, lines show the normal forces "
+        "between spheres and on walls: the width shows the magnitude, and forces above the mean are coloured. Meshes "
+        "are cut at half the depth of the spheres. For few spheres, paths and velocities (arrows) are shown. If there "
+        "are many spheres, up to one in fifty may be outside the picture, because they have moved far away."
     ),
     "grain_motion": "Positions of the centres, their velocities, and the speed of the surface relative to the centre.",
     "contact_ledger": (

@@ -49,7 +49,7 @@ IDLE = (
     "The integrator friction-implicit takes the step that it is given, scaled or not: scaling saves nothing here "
     "unless it made a longer step possible. It lengthens the steps of explicit integrators, such as kutta-merson."
 )
-"""Note on scaling that does not lengthen the steps."""
+"""Note for scaling that does not allow longer steps."""
 ADAPTIVE = {
     "balance": ["Energy that locking joints has removed counts as work."],
     "temperature": ["Only active joints count: where quiet joints are locked, the others are warmer."],
@@ -114,8 +114,8 @@ def report(view: View, replay: str = "") -> str:
 
 
 def _case_text(case: Case) -> str:
-    """Return the text of the case as a file, or the reason why it is not shown: no file can describe it, or it is too
-    long."""
+    """Return the text of the case as a file. If no file can describe the case, or if the text is too long, return the
+    reason instead."""
     try:
         text = case.to_toml()
     except CaseError as error:
@@ -158,7 +158,7 @@ def caption(name: str, view: View) -> str:
 
 
 def undefined_text(view: View) -> str:
-    """Name the observables that the run does not define, and why; empty if all are defined."""
+    """Name the observables that the run does not define, with the reasons; empty if all are defined."""
     names = [UNDEFINED_WORDS.get(name, name.replace("_", " ")) for name in view.undefined]
     if not names:
         return ""
@@ -187,7 +187,7 @@ def callouts(view: View) -> list[str]:
 
 
 def status_text(view: View) -> str:
-    """Say how the run ended, in a sentence."""
+    """Return a sentence on how the run ended."""
     summary, time = view.summary, view.time_scale
     now = time.text(summary.get("simulated_time"))
     status = summary.get("status", "complete")
@@ -230,14 +230,15 @@ def fidelity_verdict(summary: Mapping[str, Any]) -> str | None:
 
 
 def run_rows(view: View) -> Iterator[tuple[str, str]]:
-    """Names and values of the run's main figures."""
+    """Names and values of the main results of the run."""
     summary, units, time = view.summary, view.case.units, view.time_scale
     simulated, wall = summary.get("simulated_time"), summary.get("wall_seconds")
     yield "simulated time", f"{time.text(simulated)} of {time.text(summary.get('duration'))}"
     if view.case.run.stop is not None:
         stop = view.case.run.stop
-        length = suited(units, "length", float(stop.advance))
-        goal = f"{stop.label} means that {stop.body} has advanced by {length.text(float(stop.advance))}"
+        length = suited(units, "length", stop.length).text(stop.length)
+        what = f"has advanced by {length}" if stop.to is None else f"is within {length} of {stop.to}"
+        goal = f"{stop.label} means that {stop.body} {what}"
         yield stop.label, f"{time.text(view.stop_time, 6)} ({goal})" if view.stop_time is not None else f"no ({goal})"
     yield "wall time", wall_time(wall)
     if simulated and wall:
@@ -260,7 +261,8 @@ def run_rows(view: View) -> Iterator[tuple[str, str]]:
         yield "threshold α", f"{speed}, {summary['threshold'].get('how', '')}"
     if summary.get("noise_window"):
         yield "noise held for", suited(units, "time", summary["noise_window"]).text(summary["noise_window"])
-    # The model of a report lacks functions that drive joints, so the summary knows the number of degrees of freedom.
+    # The model of a report lacks the functions that drive joints, so the number of degrees of freedom is read from the
+    # summary.
     degrees_of_freedom = summary.get("degrees_of_freedom", view.model.degrees_of_freedom)
     yield "bodies, degrees of freedom", f"{view.model.bodies}, {degrees_of_freedom}"
     if summary.get("adaptive"):
@@ -372,6 +374,6 @@ def check_rows(view: View) -> Iterator[tuple[str, str]]:
         else:
             beside = f", {number(found['relative'], 2)} of the work" if found.get("relative") is not None else ""
             if brownian_of(view.model) is not None:
-                # The path between the ends of a step is rough: see docs/how_to/check_a_run.md.
+                # Under noise, the path between the ends of a step is rough; see docs/how_to/check_a_run.md.
                 beside += "; proportional to the step and the duration under noise, so compare two steps"
             yield what, f"differs by at most {with_unit(found['error'], symbol, 3)}{beside}"

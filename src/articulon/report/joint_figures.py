@@ -1,4 +1,4 @@
-"""Figure of the joints of a small model: coordinates, and angular velocities of freely rotating bodies."""
+"""Figure of the joints of a small model: joint coordinates, and angular velocities of freely rotating bodies."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def left_out(view: View) -> bool:
 
 
 def _panels(view: View) -> dict[str, dict[str, np.ndarray]]:
-    """All lines, by their dimension."""
+    """All lines, by the dimension of their quantity."""
     return {
         "angle": _lines(view, "coordinates", "angle"),
         "length": _lines(view, "coordinates", "length"),
@@ -59,7 +59,7 @@ def _panels(view: View) -> dict[str, dict[str, np.ndarray]]:
 
 
 def _still(view: View, spins: dict[str, np.ndarray]) -> bool:
-    """Whether angular velocities are only the rounding errors of a body that does not rotate."""
+    """Whether angular velocities are only rounding errors, because the body does not rotate."""
     span = float(view.times[-1] - view.times[0])
     return all(np.abs(values).max(initial=0.0) * span <= STILL for values in spins.values())
 
@@ -71,8 +71,8 @@ def angles(view: View, most: int = MOST_LINES) -> dict[str, np.ndarray]:
 
 
 def _nearest_to_ground(view: View, lines: dict[str, np.ndarray], most: int = MOST_LINES) -> dict[str, np.ndarray]:
-    """Return the lines of the joints nearest to the ground, counted in bodies. Joints at the same distance are included
-    or left out together, up to ``most`` lines."""
+    """Return the lines of the joints nearest to the ground, where distance is a number of bodies. Joints at the same
+    distance are all included or all left out, up to ``most`` lines."""
     if len(lines) <= most:
         return lines
     parents = view.model.parents

@@ -19,7 +19,7 @@ from articulon.report.view import View
 LOOP, HELIX, STRAND = "#d4d4d4", style.VERMILION, style.BLUE
 """Colours of secondary structure, in the order of its codes."""
 SMOOTHED = 0.02
-"""Fraction of the frames over which the dark line is averaged."""
+"""Fraction of the frames over which the average for the dark line is taken."""
 MOST_BONDS = 10
 """Largest number of hydrogen bonds shown by name."""
 
@@ -115,7 +115,7 @@ def fluctuations(view: View) -> Figure | None:
 
 
 def draw_strip(axes: Axes, structure: SecondaryStructure, residues: int) -> None:
-    """Draw, for each residue, how often it is in a helix and in a strand: darker means more often."""
+    """Draw for each residue how often it is in a helix and how often in a strand; darker means more often."""
     image = np.ones((1, residues, 3))
     for column, residue in enumerate(structure.residue.tolist()):
         parts = [(structure.codes[:, column] == k).mean() for k in range(3)]

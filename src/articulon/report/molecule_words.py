@@ -36,9 +36,9 @@ FIGURES: dict[str, Callable[[View], Figure | None]] = {
 }
 """Figures of molecules by name, in the order of the report."""
 LEFT_OUT = ("position", "joints", "model", "works_normalised")
-"""General figures that say nothing about a molecule."""
+"""General figures that are not informative for a molecule."""
 LEFT_OUT_UNSCALED = ("forces", "kinetic_energy", "step_size")
-"""Figures that say nothing about a molecule with unscaled forces."""
+"""General figures that are not informative for a molecule with unscaled forces."""
 CAPTIONS = {
     "molecule_shape": (
         "From above, as far as the molecule has them: deviation of the backbone from {reference} after superposition, "
@@ -79,7 +79,8 @@ def left_out(view: View) -> tuple[str, ...]:
         return ()
     if view.case.scaling.scales:
         return LEFT_OUT
-    # Works of single channels matter only in a study of scaling; the energies of a thermostat have their own figure.
+    # The works of single channels matter only in a study of scaling. The energies of a thermostat have their own
+    # figure.
     return LEFT_OUT + LEFT_OUT_UNSCALED + (() if view.case.thermostat is None else ("energies",))
 
 
@@ -107,8 +108,8 @@ def more_words(name: str, view: View) -> str:
 
 
 def not_drawn(view: View) -> str:
-    """Name the figures that are missing because a package is not installed, and what to install; empty if none is
-    missing."""
+    """Name the figures that are missing because a package is not installed, and the packages to install; empty if no
+    figure is missing."""
     if not view.molecular or view.times.size < 2:
         return ""
     missing = []
@@ -170,7 +171,7 @@ def molecule_rows(view: View) -> Iterator[tuple[str, str]]:
 
 
 def molecule_words(found: Mapping[str, Any]) -> str:
-    """Summarise the section "molecules" of a summary in a line; lengths are in nm, as always for molecules."""
+    """Summarise the section "molecules" of a summary in a line; lengths of molecules are always in nm."""
     said = []
     for key, name in (("rmsd", "RMSD"), ("radius_of_gyration", "Rg")):
         if found.get(key):

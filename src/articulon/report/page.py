@@ -87,7 +87,7 @@ def table(
     marked: Sequence[int] = (),
     links: Sequence[str | None] = (),
 ) -> str:
-    """Return a table with a heading above each column; all columns except the first hold numbers.
+    """Return a table with a heading above each column; all columns except the first contain numbers.
 
     Parameters
     ----------

@@ -27,14 +27,14 @@ COLUMNS = 3
 KINDS = (style.BLUE, style.ORANGE, style.VERMILION, style.GREY, style.GREEN, style.PURPLE, style.OLIVE)
 """Colours of the kinds of particles."""
 DRAWN = 0.8
-"""Radius at which spheres are drawn, as a fraction of σ/2, so that spheres behind them are visible."""
+"""Radius at which spheres are drawn, as a fraction of σ/2; gaps between them make spheres behind them visible."""
 FADED = 0.55
 """Fraction of white in the colour of the farthest particle."""
 
 
 def sphere_radii(model: Model) -> np.ndarray | None:
-    """σ/2 of each particle from the Lennard-Jones force [length], shape (bodies,); None without such a force, for very
-    many particles, or for bodies that are not free particles."""
+    """Radius σ/2 of each particle, from the Lennard-Jones force [length], shape (bodies,). None without such a force,
+    for too many particles, or for bodies that are not free particles."""
     sites = model.sites
     alone = np.array_equal(sites.body, np.arange(model.bodies)) and not sites.position.any()
     if not 2 <= model.bodies <= MOST_PARTICLES or not alone or not (model.kinds == XYZ).all():

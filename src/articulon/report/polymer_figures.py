@@ -27,7 +27,7 @@ MODES = (1, 2, 3, 4, 6, 8, 12, 16)
 LEAST = 0.02
 """Value below which a correlation is noise; the axis ends there."""
 IDEAL: dict[str, Any] = {"color": style.GREY, "linestyle": (0, (4, 3)), "linewidth": 1.0, "zorder": 1}
-"""Line style of ideal chains, and of slopes that guide the eye."""
+"""Line style of ideal chains, and of lines that show a slope for comparison."""
 KIND_COLOUR = {"linear": style.GREEN, "ring": style.VERMILION, "branched": style.PURPLE}
 KIND_WORD = {"linear": "linear chains", "ring": "rings", "branched": "branched"}
 
@@ -74,7 +74,7 @@ def in_area(what: str, units: UnitSystem) -> str:
 
 
 def running(values: np.ndarray, width: int) -> np.ndarray:
-    """Return the running means over ``width`` values, where all of them exist."""
+    """Return the running means over ``width`` values, at all positions where ``width`` values exist."""
     return np.convolve(values, np.ones(width) / width, "valid")
 
 
@@ -205,7 +205,8 @@ def pair_distribution(chains: ChainStatistics, units: UnitSystem) -> Figure | No
     with_errors(axes, r, found.between, style.BLUE, "between chains")
     with_errors(axes, r, found.within, style.VERMILION, "within a chain", linestyle=(0, (5, 1.5)))
     axes.axhline(1.0, color=style.GREY, linewidth=0.7, zorder=1)
-    # The axis ignores the peak of bonds of fixed length, beside which all else would be invisible.
+    # The range of the axis ignores the peak of bonds of fixed length; next to it, all other features would be
+    # invisible.
     top = float(np.nanmax(found.between.value))
     axes.set_ylim(0.0, min(1.1 * float(np.nanmax(whole.value)), max(3.0, 1.6 * top)))
     axes.set_xlim(0.0, float(found.edges[-1]))
@@ -246,7 +247,7 @@ def chain_angles(chains: ChainStatistics, units: UnitSystem) -> Figure | None:
 def with_errors(
     axes: Axes, x: np.ndarray, found: Estimate, colour: str, name: str, marker: str = "", linestyle: Any = "-"
 ) -> None:
-    """Draw a curve within a band of one standard error."""
+    """Draw a curve and a band of one standard error around it."""
     axes.plot(x, found.value, color=colour, label=name, marker=marker, markersize=3.0, linestyle=linestyle)
     axes.fill_between(x, found.value - found.error, found.value + found.error, color=colour, alpha=0.25, linewidth=0.0)
 

@@ -36,7 +36,7 @@ def with_error(found: Estimate) -> str:
 
 
 def without_of_chains(view: View) -> str:
-    """Name the statistics of chains that are missing, and why."""
+    """Name the missing statistics of chains, with the reasons."""
     found = view.chain_statistics
     if found is None or not found.not_computed:
         return ""

@@ -66,7 +66,7 @@ def class_map(found: BackboneTorsions, kind: str) -> TorsionMap | None:
 
 def draw_map(axes: Axes, made: TorsionMap, narrow: bool = False) -> Any:
     """Draw a map of free energies on axes in degrees; bins that were never visited are white."""
-    # The map is drawn as a bitmap; as vector graphics it would dominate the size of the page.
+    # The map is drawn as a bitmap, because vector graphics would make most of the size of the page.
     image = axes.imshow(
         made.free_energy.T,
         cmap="viridis",

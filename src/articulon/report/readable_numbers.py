@@ -41,8 +41,8 @@ def suited(units: UnitSystem, dimension: str, magnitude: float) -> Scale:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Format a number with a number of significant digits. Digits of large numbers are grouped in threes; very large
-    and very small numbers have powers of ten."""
+    """Format a number with a number of significant digits. Large numbers are printed with digits in groups of three;
+    very large and very small numbers have powers of ten."""
     if value is None or not math.isfinite(value):
         return "–"
     if value == 0.0:
@@ -82,7 +82,8 @@ def percent(fraction: float | None, digits: int = 3) -> str:
 
 
 def unit_text(units: UnitSystem, dimension: str) -> str:
-    """Return the unit of a dimension as plain text with superscripts: ``"fg µm²/µs²"``; empty for a pure number."""
+    """Return the unit of a dimension as plain text with superscripts: ``"fg µm²/µs²"``; empty for a dimensionless
+    quantity."""
     text = units.label(dimension)
     if text == "1":
         return ""

@@ -16,12 +16,12 @@ from articulon.report.thermal_figures import over_time
 from articulon.report.view import View
 
 MOST_TORSIONS = 60
-"""Largest number of torsions with a row, for molecules without a peptide."""
+"""Largest number of torsions that are drawn, one row each, for molecules without a peptide."""
 
 
 def secondary_structure(view: View) -> Figure | None:
-    """Draw a row for each residue, coloured by its secondary structure, and the fractions of all residues below. Return
-    None without a peptide of five residues, if all are loops, or if MDAnalysis is missing."""
+    """Draw a row for each residue, coloured by its secondary structure, and below it the fractions of all residues.
+    Return None without a peptide of five residues, if all are loops, or if MDAnalysis is missing."""
     seen, found = view.conformations, secondary_structure_of(view)
     if seen is None or found is None or found.residue.size < 5:
         return None

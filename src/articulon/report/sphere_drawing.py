@@ -28,9 +28,9 @@ FLAT = 0.6
 TALLEST = 6.0
 """Largest height of all panels together [inch]."""
 APART = 0.02
-"""Fraction of the spheres that may lie outside the picture because they are far from the others, if there are many."""
+"""Fraction of the spheres, if there are many, that may lie outside the picture because they are far from the others."""
 FAR = 1.3
-"""Factor above which far spheres are left outside, because they would enlarge the picture by this much."""
+"""Largest factor by which far spheres may enlarge the picture; if the factor is larger, they are left outside."""
 NEARBY = 3.0
 """Largest factor by which nearby walls may enlarge the picture."""
 KINDS = (style.SKY, style.ORANGE, style.GREEN, style.PURPLE, style.OLIVE, style.VERMILION)
@@ -47,14 +47,14 @@ def spheres(view: View) -> Figure | None:
     seen = _axes(view, own)
     right, up, into = seen
     centres = [sphere_centres(model, view.positions[k], view.rotations[k]) for k in (0, -1)]
-    # Distant spheres are left out only if there are many free ones: few are drawn with their paths, and chains
-    # complete.
+    # Distant spheres are left out only if there are many free spheres. Pictures of a few spheres show their paths, and
+    # pictures of chains are complete.
     if own.size > FEW_GRAINS and (model.parents < 0).all():
         centres = [in_box(model, places) for places in centres]
     way = centres
     if own.size <= FEW_GRAINS:
         way = [sphere_centres(model, x, e) for x, e in zip(view.positions, view.rotations, strict=True)]
-    # Meshes are cut half-way through the spheres.
+    # Meshes are cut at a depth half-way through the spheres.
     depth = 0.5 * (min(x[own, into].min() for x in centres) + max(x[own, into].max() for x in centres))
     middle, half = _window(way, own, model.sites.radius, (right, up))
     middle, half = _with_walls(view, seen, float(depth), middle, half)
@@ -194,7 +194,8 @@ def _draw_chains(axes: Axes, view: View, places: np.ndarray, seen: tuple[int, in
 def _draw_forces(
     axes: Axes, view: View, own: np.ndarray, places: np.ndarray, seen: tuple[int, int, int], length: Scale
 ) -> None:
-    """Draw a line from centre to centre, or to the wall, with a width that shows the normal force."""
+    """Draw lines between the centres of touching spheres, or from a centre to the wall; the width shows the normal
+    force."""
     records, (right, up, _) = view.last_contacts, seen
     assert records is not None
     if own.size <= OUTLINED:

@@ -68,7 +68,7 @@ RC: Any = {
     "figure.facecolor": "white",
     "axes.facecolor": "white",
     "savefig.facecolor": "white",
-    # A `matplotlibrc` in the working folder could otherwise make LaTeX process names of a case.
+    # A `matplotlibrc` in the working folder could otherwise make LaTeX process the names in a case.
     "text.usetex": False,
 }
 
@@ -237,8 +237,8 @@ def logarithmic(axes: Axes, series: Iterable[np.ndarray], decades: float = 12.0)
 
 
 class PlainTicks(ScalarFormatter):
-    """Formatter that makes tick labels of plain text. Only their common power of ten is mathematical text, whose layout
-    is slow."""
+    """Formatter that makes tick labels of plain text. Only the common power of ten of the labels is mathematical text,
+    because its layout is slow."""
 
     def format_ticks(self, values: Any) -> list[str]:
         """Return the labels of ticks."""
@@ -254,8 +254,8 @@ def with_plain_ticks(figure: Figure) -> None:
 
 
 def svgs(drawn: Mapping[str, Figure]) -> dict[str, str]:
-    """Convert figures to SVG with :func:`svg`, by name. If it is safe, a second process draws half of them, because
-    drawing takes longer than a short run."""
+    """Convert figures to SVG with :func:`svg`, by name. Drawing takes longer than a short run, so a second process
+    draws half of the figures if it can be started safely."""
     names = list(drawn)
     mine, others = names[::2], names[1::2]
     with beside(lambda: {name: svg(drawn[name], name) for name in others}) if others else nullcontext(dict) as theirs:
@@ -273,7 +273,7 @@ def svg(figure: Figure, prefix: str) -> str:
         figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     text = stream.getvalue()
     text = text[text.index("<svg") :].strip()
-    # HTML needs no declarations of these namespaces; without them the page contains no web address.
+    # HTML does not need the declarations of these namespaces, and without them the page contains no web address.
     text = re.sub(r'\s+xmlns(:xlink)?="[^"]*"', "", text, count=2)
     text = re.sub(r'\bid="', f'id="{prefix}-', text)
     text = re.sub(r'href="#', f'href="#{prefix}-', text)

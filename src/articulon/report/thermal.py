@@ -1,4 +1,5 @@
-"""Data for the figures of a thermostatted run: target, canonical spread, ζ and ζ'."""
+"""Data for the figures of a thermostatted run: target temperature, canonical spread, and the variable ζ with its
+rate."""
 
 from __future__ import annotations
 
@@ -11,12 +12,12 @@ from articulon.report.view import View
 
 
 class Phase(NamedTuple):
-    """Variables of a thermostat with a single ζ."""
+    """Variables of a thermostat with a single variable ζ."""
 
     zeta: np.ndarray
-    """ζ [1/time], shape (frames,)."""
+    """Values of ζ [1/time], shape (frames,)."""
     rate: np.ndarray
-    """ζ' [1/time²], shape (frames,)."""
+    """Rates ζ' [1/time²], shape (frames,)."""
 
 
 def thermostat_of(view: View) -> Any:
@@ -25,8 +26,8 @@ def thermostat_of(view: View) -> Any:
 
 
 def target(view: View) -> np.ndarray | None:
-    """Target temperature at the frames [temperature], shape (frames,): that of the thermostat, or of the medium; None
-    without either."""
+    """Target temperature of the thermostat or of the medium at the frames [temperature], shape (frames,); None if there
+    is neither."""
     given = view.observables.get("temperature_target")
     if given is not None:
         return given
@@ -41,19 +42,20 @@ def degrees_of_freedom(view: View) -> int:
 
 
 def moving_freedoms(view: View) -> np.ndarray:
-    """Number of unlocked degrees of freedom, which share the kinetic energy, at the frames, shape (frames,)."""
+    """Number of degrees of freedom that are unlocked at each frame and share the kinetic energy, shape (frames,)."""
     active = view.observables.get("active_freedoms")
     return np.full(view.times.size, float(degrees_of_freedom(view))) if active is None else active
 
 
 def canonical_spread(view: View, temperature: np.ndarray) -> np.ndarray:
-    """Return √(2/N) T, the standard deviation of the kinetic temperature in the canonical ensemble [temperature]."""
+    """Return √(2/N) T for N degrees of freedom, the standard deviation of the kinetic temperature T in the canonical
+    ensemble [temperature]."""
     return np.sqrt(2.0 / np.maximum(1.0, moving_freedoms(view))) * temperature
 
 
 def measured_spread(view: View) -> float | None:
-    """Standard deviation of the kinetic temperature about a constant target, after settling [temperature]; None if the
-    target changes, or there are few frames."""
+    """Standard deviation of the kinetic temperature after equilibration, at a constant target [temperature]; None if
+    the target changes, or if there are few frames."""
     aim, values = target(view), view.observables.get("temperature_kinetic")
     if aim is None or values is None or np.ptp(aim) > 0.0:
         return None
@@ -62,7 +64,8 @@ def measured_spread(view: View) -> float | None:
 
 
 def phase(view: View) -> Phase | None:
-    """Return ζ and ζ' = (q'ᵀ M q' − N k T)/Q at the frames; None for thermostats that do not have exactly one ζ."""
+    """Return ζ and ζ' = (q'ᵀ M q' − N k T)/Q at the frames, with N degrees of freedom, the target T and the
+    thermostat's mass Q; None for thermostats that do not have exactly one ζ."""
     zeta, aim, thermostat = view.observables.get("thermostat_zeta"), target(view), thermostat_of(view)
     kinetic = view.observables.get("temperature_kinetic")
     if zeta is None or aim is None or thermostat is None or kinetic is None:
@@ -71,18 +74,18 @@ def phase(view: View) -> Phase | None:
     if masses.size != 1:
         return None
     excess = kinetic - aim
-    # A policy that scales the target also scales the kinetic energy, so the thermal energy is scaled here too.
+    # A policy that scales the target also scales the kinetic energy, so the thermal energy N k T is scaled here too.
     thermal = moving_freedoms(view) * view.case.units.boltzmann * view.case.scaling.target_factor()
     return Phase(zeta, thermal * excess / masses[0])
 
 
 def energies(view: View) -> dict[str, np.ndarray] | None:
-    """Return :func:`energy_terms` of a run with a thermostat; None without a thermostat, or with varying factors."""
+    """Return :func:`energy_terms` of a run with a thermostat; None without a thermostat, or if scaling factors vary."""
     return None if thermostat_of(view) is None else energy_terms(view)
 
 
 def energy_terms(view: View) -> dict[str, np.ndarray] | None:
-    """Return the energies of a run and their sum, which should be constant; None with varying scaling factors.
+    """Return the energies of a run and their sum, which should be constant; None if scaling factors vary.
 
     They are the kinetic energy T, the scaled potential energy Φ, and the work W of the thermostat, of friction and of
     all forces without an energy function. The constant sum is T + Φ − W (Guy 2018, 2.23, 3.16 and 4.21). In adaptive

@@ -28,7 +28,7 @@ def torsion_memory_of(view: View) -> TorsionMemory | None:
         return None
     settled = slice(int(SETTLED * view.times.size), None)
     times = view.times[settled]
-    if times.size > 2 and np.diff(times)[-1] < 0.999 * np.diff(times)[0]:  # the last frame of a run that was stopped
+    if times.size > 2 and np.diff(times)[-1] < 0.999 * np.diff(times)[0]:  # a stopped run has a shorter last interval
         settled = slice(settled.start, view.times.size - 1)
         times = view.times[settled]
     return torsion_memory(times, joint_torsions(view.model, view.q[settled]))

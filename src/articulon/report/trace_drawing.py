@@ -36,7 +36,8 @@ class Pieces(NamedTuple):
     widths: np.ndarray
     """Widths [points], shape (pieces,)."""
     overlap: np.ndarray
-    """Extension of each piece at both ends, relative to its length, which closes gaps, shape (pieces,)."""
+    """Length that is added to each piece at both ends to close gaps, relative to the piece's length, shape
+    (pieces,)."""
 
 
 def pieces_of(atoms: Atoms, positions: np.ndarray, codes: np.ndarray) -> Pieces:
@@ -72,7 +73,8 @@ LOOP_TUBE = "#9a9a9a"
 
 
 def _curve(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a smooth curve through points, and the position of each point on it, counted in residues."""
+    """Return a smooth curve through points, and the coordinate of each of its points along the chain, counted in
+    residues."""
     from scipy.interpolate import CubicSpline
 
     fine = np.linspace(0.0, len(x) - 1.0, (len(x) - 1) * FINE + 1)
@@ -120,7 +122,7 @@ def draw_pieces(axes: Axes, pieces: Pieces, half: tuple[float, float]) -> None:
 
 
 def residue_codes(structure: SecondaryStructure | None, frame: int, residues: int) -> np.ndarray:
-    """Secondary structure of each residue in an analysed frame; loops where it is not known."""
+    """Secondary structure of each residue in an analysed frame; the code of a loop if it is not known."""
     codes = np.zeros(residues, dtype=int)
     if structure is not None:
         codes[structure.residue] = structure.codes[frame]

@@ -1,4 +1,4 @@
-"""The verdict on a scaled run in one line: the worst motion, when it exceeded its bound, and the broken premise."""
+"""One line on the verdict of a scaled run: the worst motion, when it exceeded its bound, and the broken premise."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def verdict_words(summary: Mapping[str, Any]) -> VerdictWords | None:
 
 
 def _what(found: Mapping[str, Any], verdict: str) -> tuple[str, Sequence[str]]:
-    """Return the worst error, in words, and the names of its premises."""
+    """Return the worst error in words, and the names of the premises that belong to the verdict."""
     premises: Mapping[str, Any] = found.get("premises") or {}
     broken = [str(name) for name in found.get("broken") or ()]
     worst = _worst(found)

@@ -46,7 +46,7 @@ def in_box(model: Model, places: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Data of a run, with its model and its core, the body whose motion the figures show. All values are in the units
+    """Data of a run, with its model and its core: the body whose motion the figures show. All values are in the units
     of the case."""
 
     case: Case
@@ -60,22 +60,22 @@ class View:
     rotations: np.ndarray
     """Rotations of the bodies as quaternions, body to world frame, shape (frames, bodies, 4)."""
     observables: Mapping[str, np.ndarray]
-    """Observables by name, each of shape (frames,), that are defined in some frame."""
+    """Observables that are defined in some frame, by name, each of shape (frames,)."""
     q: np.ndarray
     """Joint coordinates, shape (frames, nq)."""
     u: np.ndarray
     """Joint speeds, shape (frames, nu)."""
     folder: Path | None = None
-    """The folder of the run."""
+    """The folder of the run; None for a run in memory."""
     undefined: tuple[str, ...] = ()
     """Observables that are undefined in all frames and therefore not drawn, such as the temperature of an integrator
     without inertia."""
     known_model: Model | None = None
     """The model, if it is already built."""
     known_contacts: ContactRecords | None = None
-    """The contacts at the end of a run in memory."""
+    """The contacts at the end of a run that is kept in memory."""
     reference: Path | None = None
-    """Structure file for comparison with molecules; None for the first frame."""
+    """Structure file with which molecules are compared; None for a comparison with the first frame."""
 
     @classmethod
     def of(cls, run: Run, reference: Path | None = None) -> View:
@@ -104,7 +104,7 @@ class View:
 
     @classmethod
     def of_folder(cls, folder: Path, reference: Path | None = None) -> View:
-        """Return the view of the run in a folder; raise ArticulonError if the folder holds no readable run."""
+        """Return the view of the run in a folder; raise ArticulonError if the folder contains no readable run."""
         return cls.of(Run(folder, Case.read(folder / "case.toml")), reference)
 
     @cached_property
@@ -114,13 +114,13 @@ class View:
         if box is None:
             return None
         volumes = np.asarray(self.observables.get("volume", np.full(self.times.size, box.volume)))
-        # A variable box keeps its shape.
+        # When the size of the box changes, its shape stays the same.
         return np.cbrt(volumes / box.volume)[:, None, None] * box.vectors
 
     @cached_property
     def model(self) -> Model:
-        """The model of the case. If it is built here, it lacks Python functions that the case names, because a report
-        runs no code.
+        """The model of the case. A model that is built here lacks the Python functions that the case names, because a
+        report runs no code of users.
 
         Raises ArticulonError if the trajectory belongs to another model.
         """
@@ -141,8 +141,8 @@ class View:
 
     @cached_property
     def conformations(self) -> Conformations | None:
-        """Conformations of the molecules in the frames; None without molecules other than water and ions. Raises
-        ArticulonError for a reference that lacks their atoms."""
+        """Conformations of the molecules in the frames; None if there are no molecules except water and ions. Raises
+        ArticulonError if a reference lacks their atoms."""
         atoms = self.model.atoms
         if atoms is None or not self.times.size or not (chosen := solute(atoms)).size:
             return None
@@ -160,13 +160,14 @@ class View:
 
     @property
     def inertial(self) -> bool:
-        """Whether bodies have speeds; integrators without inertia have none."""
+        """Whether bodies have speeds, which they do not have under integrators without inertia."""
         return not isinstance(self.case.integrator, BrownianDynamics | ErmakMcCammon)
 
     @cached_property
     def core(self) -> int:
-        """Index of the body whose motion the figures show. It is the body of the stop condition. Without one it is the
-        heaviest body in a tree that is not bound to the ground; without such a tree, the heaviest body that moves."""
+        """Index of the body whose motion the figures show: the body of the stop condition. Without a stop condition it
+        is the heaviest body in a tree that is not bound to the ground, or, if there is no such tree, the heaviest body
+        that moves."""
         if self.case.run.stop is not None:
             return self.model.body(self.case.run.stop.body)
         forest, link = self.model.forest, self.model.link
@@ -191,10 +192,10 @@ class View:
 
     @cached_property
     def direction(self) -> np.ndarray | None:
-        """Unit vector along which the stop condition measures the advance, shape (3,); None without a stop
+        """Unit vector along which the stop condition measures the advance, shape (3,); None without such a
         condition."""
         stop = self.case.run.stop
-        if stop is None:
+        if stop is None or stop.direction is None:
             return None
         direction = np.array([float(component) for component in stop.direction])
         return direction / np.linalg.norm(direction)
@@ -204,9 +205,15 @@ class View:
         """Advance of the core along the direction of the stop condition [length], shape (frames,), or None."""
         return None if self.direction is None else (self.path - self.path[0]) @ self.direction
 
+    @cached_property
+    def distance(self) -> np.ndarray | None:
+        """Distance of the two bodies of the stop condition [length], shape (frames,); None without such a condition."""
+        stop = self.case.run.stop
+        return None if stop is None or stop.distance is None else self.observables.get("distance")
+
     @property
     def channels(self) -> tuple[str, ...]:
-        """Channels with a force, a work or a factor."""
+        """Channels that have a force, a work or a scaling factor."""
         kinds = ("work", "force", "factor")
         return tuple(c for c in CHANNELS if any(f"{kind}_{c}" in self.observables for kind in kinds))
 
@@ -261,8 +268,8 @@ class View:
 
     @cached_property
     def last_contacts(self) -> ContactRecords | None:
-        """Contacts in the checkpoint, which for a finished run are those of the last frame; None without contact
-        spheres or checkpoint."""
+        """Contacts in the checkpoint; for a finished run these are the contacts of the last frame. None without contact
+        spheres or without a checkpoint."""
         if self.known_contacts is not None:
             return self.known_contacts
         found = None if self.folder is None else saved_contacts(self.folder, self.model)
@@ -270,7 +277,7 @@ class View:
 
     @cached_property
     def stop_time(self) -> float | None:
-        """Time at which the core's advance stopped the run [time]; None if it did not."""
+        """Time at which the stop condition ended the run [time]; None if it did not."""
         return stop_time(self.summary)
 
 
@@ -308,7 +315,7 @@ def hydrodynamic_radii(model: Model) -> np.ndarray:
 
 
 def stop_time(summary: Mapping[str, Any]) -> float | None:
-    """Time at which the stop condition ended the run [time]; None if it ran for its full duration."""
+    """Time at which the stop condition ended the run [time]; None if the run lasted for its full duration."""
     value = summary.get("stop_time")
     return None if value is None else float(value)
 

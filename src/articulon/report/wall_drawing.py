@@ -1,4 +1,5 @@
-"""Walls in pictures of spheres: planes and cylinders seen edge-on, and meshes cut by the plane of the picture."""
+"""Walls in pictures of spheres: planes and cylinders seen edge-on, and sections of meshes in the plane of the
+picture."""
 
 from __future__ import annotations
 
@@ -17,12 +18,12 @@ from articulon.report.view import View
 from articulon.report.wall_poses import wall_pose
 
 EDGE_ON = 1e-6
-"""Sine of the largest angle between a wall and the line of sight at which the wall is drawn as a line."""
+"""Sine of the largest angle between a wall and the line of sight for which the wall is drawn as a line."""
 LOOK: dict[str, Any] = {"color": style.BLACK, "linewidth": 1.2, "zorder": 4}
 
 
 def outlines(view: View, seen: tuple[int, int, int], depth: float, time: float) -> list[np.ndarray]:
-    """Return the outlines of walls of limited extent: cylinders along the line of sight, and cuts through meshes.
+    """Return the outlines of walls of limited extent: cylinders along the line of sight, and sections of meshes.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def draw_walls(axes: Axes, view: View, seen: tuple[int, int, int], depth: float,
             if np.linalg.norm(np.delete(along, into)) < EDGE_ON:
                 axes.add_patch(Circle(tuple(at), length.factor * wall.radius, fill=False, **LOOK))
             elif abs(along[into]) < EDGE_ON:
-                # A cylinder seen from the side is two straight lines.
+                # The outline of a cylinder seen from the side is two straight lines.
                 across = length.factor * wall.radius * np.array([-along[up], along[right]])
                 for side in (at - across, at + across):
                     axes.axline(tuple(side), tuple(side + along[[right, up]]), **LOOK)
@@ -83,9 +84,9 @@ def _walls(view: View) -> list[WallPart]:
 
 
 def _cut(corners: np.ndarray, seen: tuple[int, int, int], depth: float) -> np.ndarray:
-    """Intersections of triangles (n, 3 corners, 3) with the plane of the picture: segments (m, 2 ends, 2)."""
+    """Intersections of triangles (n, 3 corners, 3) with the plane of the picture, as segments (m, 2 ends, 2)."""
     right, up, into = seen
-    # The plane is shifted slightly, because a plane through a corner would meet triangles in three points.
+    # The plane is shifted slightly, because a plane through a corner meets a triangle in more than two points.
     size = max(float(np.ptp(corners[:, :, into])), float(np.finfo(float).tiny))
     height = corners[:, :, into] - (depth + 1e-9 * size)
     crossing = corners[(height.min(axis=1) < 0.0) & (height.max(axis=1) > 0.0)]

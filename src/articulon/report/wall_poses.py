@@ -8,8 +8,8 @@ from articulon.forces.contact.walls import WallPart
 
 
 def wall_pose(wall: WallPart, time: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the position (3,) and rotation (3, 3) of a wall at a time: it is at p + v t + A sin(2π f t), rotated by ω
-    t."""
+    """Return the position (3,) and rotation matrix (3, 3) of a wall at a time t. The wall is at p + v t + A sin(2π f
+    t), and it is rotated by ω t."""
     point, velocity, amplitude, turning = wall.motion[:12].reshape(4, 3)
     place = point + velocity * time + amplitude * np.sin(wall.motion[12] * time)
     speed = float(np.linalg.norm(turning))

@@ -18,7 +18,7 @@ FRAMES = 40
 REACH = 1.0
 """Largest distance [nm]; it is smaller if half of the box is smaller."""
 FEWEST = 10
-"""Least number of water molecules for a distribution."""
+"""Smallest number of water molecules for which a distribution is computed."""
 
 
 def water_oxygens(atoms: Atoms) -> np.ndarray:

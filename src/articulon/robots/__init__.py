@@ -1,1 +1,1 @@
-"""Robot description files: URDF and MJCF read into models, and trees written as URDF."""
+"""Robot description files: reads URDF and MJCF files as models, and writes models as URDF files."""

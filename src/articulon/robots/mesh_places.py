@@ -1,4 +1,5 @@
-"""Finds the meshes that a description names: next to it, or in packages in the folders above it."""
+"""Finds the mesh files that a robot description names: next to the description, or in packages in the folders above
+it."""
 
 from __future__ import annotations
 
@@ -9,11 +10,11 @@ from urllib.parse import unquote
 from articulon.inputs import is_file
 
 SCHEMES = ("package://", "model://")
-"""Schemes of names that consist of a package and a path in it."""
+"""Prefixes of names that consist of a package and a path in this package."""
 
 
 def mesh_path(name: str, description: str, packages: Mapping[str, str]) -> Path | None:
-    """The file that a description means by ``name``; None if there is none.
+    """The file to which ``name`` refers in a description; None if there is no such file.
 
     Parameters
     ----------
@@ -23,8 +24,8 @@ def mesh_path(name: str, description: str, packages: Mapping[str, str]) -> Path 
     description
         The description file.
     packages
-        Folders of packages by name. Other packages are looked for in the folders above the description, as folders of
-        the same name.
+        Folders of packages by name. Packages that are not listed are searched for in the folders above the description,
+        as folders with the package's name.
     """
     folder = Path(description).resolve().parent
     for scheme in SCHEMES:
@@ -34,7 +35,7 @@ def mesh_path(name: str, description: str, packages: Mapping[str, str]) -> Path 
     if name.startswith("file://"):
         name = unquote(name.removeprefix("file://"))
     elif "://" in name:
-        return None  # nothing is downloaded
+        return None  # files are not downloaded
     found = folder / name
     return found if is_file(found) else None
 
@@ -49,7 +50,7 @@ def _in_package(package: str, inside: str, folder: Path, packages: Mapping[str, 
         places += [above for above in (folder, *folder.parents) if above.name == package]
     for place in places:
         found = place / inside
-        # A path in a package must not lead out of it.
+        # A path in a package must not lead to a file outside the package.
         if is_file(found) and found.resolve().is_relative_to(place.resolve()):
             return found
     return None

@@ -1,4 +1,4 @@
-"""MJCF as MuJoCo compiles it, without the files that affect neither the motion nor the shapes of a robot here."""
+"""Compiles MJCF with MuJoCo, without the files that affect neither the motion nor the shapes of a robot."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ NUMBERS = {
     "geom": ("pos", "quat", "size"),
     "equality": ("data",),
 }
-"""The parts of MuJoCo's tables that are read here."""
+"""Columns of MuJoCo's tables that are read."""
 
 
 def check_finite(m: Any, path: str) -> None:
-    """Raises ModelError for a number that is not finite, which MuJoCo may let through, and names its element."""
+    """Raises ModelError, naming the element, for a number that is not finite; MuJoCo may accept such a number."""
     prefixes = {"body": "body", "joint": "jnt", "geom": "geom", "equality": "eq"}
     for what, keys in NUMBERS.items():
         for key in keys:
@@ -43,7 +43,7 @@ def check_finite(m: Any, path: str) -> None:
 
 @contextmanager
 def _without_log(mujoco: Any) -> Iterator[None]:
-    """Keeps MuJoCo from writing a log to the current folder."""
+    """Prevents MuJoCo from writing a log to the current folder."""
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda text: None)
     try:
@@ -60,9 +60,10 @@ class Compiled(NamedTuple):
     model: Any
     warnings: list[str]
     skins: list[str]
-    """Names of skins, which are not read."""
+    """Names of skins, which are left out."""
     unread: dict[str, str]
-    """Names of geoms whose meshes are not read, with the name of the mesh; spheres without mass replace them."""
+    """Name of the mesh of each geom whose mesh is not read, by the name of the geom. Spheres without mass replace such
+    geoms."""
 
 
 def compiled(path: str, *, meshes: bool) -> Compiled:
@@ -78,8 +79,8 @@ def compiled(path: str, *, meshes: bool) -> Compiled:
     Raises
     ------
     ModelError
-        With MuJoCo's line and element, for a file that is not MJCF; with the file's name, if it cannot be read or
-        MuJoCo is not installed.
+        For a file that is not MJCF; the message has MuJoCo's line and element. For a file that cannot be read, or if
+        MuJoCo is not installed; the message names the file.
     """
     try:
         import mujoco
@@ -109,7 +110,7 @@ def compiled(path: str, *, meshes: bool) -> Compiled:
         return Compiled(spec, found, [" ".join(str(one.message).split()) for one in told], skins, unread)
     except ModelError:
         raise
-    except Exception as error:  # MuJoCo raises ValueError, and other errors for files within the file
+    except Exception as error:  # MuJoCo raises ValueError, or other errors for files that the file names
         why = " ".join(str(error).split())
         raise ModelError(f"{clipped(path)}: MuJoCo cannot read it: {clipped(why)}") from None
 
@@ -120,7 +121,7 @@ def _without_images(spec: Any) -> list[str]:
         spec.delete(texture)
     for material in spec.materials:
         material.textures = [""] * len(material.textures)
-    # Nothing touches height fields here, and they have no mass.
+    # The model has no contacts with height fields, and height fields have no mass.
     for field in spec.hfields:
         if field.file:
             field.file, field.nrow, field.ncol, field.userdata = "", 2, 2, [0.0] * 4
@@ -131,12 +132,12 @@ def _without_images(spec: Any) -> list[str]:
 
 
 def _without_meshes(mujoco: Any, spec: Any) -> dict[str, str]:
-    """Removes the meshes that determine no body's mass from a specification; returns ``Compiled.unread``."""
+    """Removes from a specification the meshes that do not determine the mass of a body; returns ``Compiled.unread``."""
     unread: dict[str, str] = {}
     taken = {geom.name for geom in spec.geoms if geom.name}
     for geom in spec.geoms:
         if geom.meshname and not _gives_mass(mujoco, spec, geom):
-            # The geom stays, because pairs of contacts and sensors may name it.
+            # The geom stays, because contact pairs and sensors may refer to it by name.
             geom.name = geom.name or unique(f"of mesh {geom.meshname}", taken)
             taken.add(geom.name)
             unread[geom.name] = geom.meshname
@@ -162,7 +163,7 @@ def _gives_mass(mujoco: Any, spec: Any, geom: Any) -> bool:
         return False
     if rule == whether.mjINERTIAFROMGEOM_AUTO and body.explicitinertial:
         return False
-    # A mass that is not given is NaN; it then follows from the density.
+    # The mass of a geom is NaN if the file does not give it; it then follows from the density.
     return bool(geom.density > 0.0 if np.isnan(geom.mass) else geom.mass > 0.0)
 
 

@@ -1,4 +1,4 @@
-"""The flags of an MJCF file's <option>, which switch parts of MuJoCo's computation off or on."""
+"""The flags in <option> of an MJCF file, which disable or enable parts of MuJoCo's computation."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ PARTS = {
     "equality": ("equalities",),
     "constraint": ("limits", "dry friction", "equalities"),
 }
-"""The parts of a model that each flag switches off, by its name in the file; ``passive`` is from older versions of
-MuJoCo."""
+"""The parts of a model that each flag disables, by the name of the flag in the file; ``passive`` is from older versions
+of MuJoCo."""
 
 
 class Flags:
-    """Which parts of a model are switched off.
+    """The parts of a model that an MJCF file disables.
 
     Parameters
     ----------
@@ -33,19 +33,19 @@ class Flags:
         disabled = _names(mujoco.mjtDisableBit, "mjDSBL_", int(model.opt.disableflags))
         enabled = _names(mujoco.mjtEnableBit, "mjENBL_", int(model.opt.enableflags))
         self.switches = [name for name in disabled if name in PARTS]
-        """Flags that affect the model read here."""
+        """Names of disabling flags that affect the parts of a model that are read here."""
         self.off = {part for name in self.switches for part in PARTS[name]}
         self.others = [f'{name}="disable"' for name in disabled if name not in PARTS]
         self.others += [f'{name}="enable"' for name in enabled]
-        """Flags that do not affect the model read here."""
+        """Flags that do not affect these parts."""
 
     def has(self, part: str) -> bool:
-        """Whether a part of ``PARTS`` is not switched off."""
+        """Whether a part of ``PARTS`` is not disabled."""
         return part not in self.off
 
 
 def _names(bits: Any, prefix: str, value: int) -> list[str]:
-    """The names of the bits that are set."""
+    """The names of the bits of ``value`` that are set."""
     named = {name: int(bit) for name, bit in bits.__members__.items() if name.startswith(prefix)}
     found = [name.removeprefix(prefix).lower() for name, bit in named.items() if value & bit]
     unknown = value & ~sum(named.values())

@@ -1,4 +1,4 @@
-"""Reads MJCF, MuJoCo's format, into a robot: MuJoCo compiles the file, and the robot is read from its tables."""
+"""Reads MJCF, MuJoCo's format: MuJoCo compiles the file, and a robot is made from MuJoCo's tables."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ from articulon.robots.robot_rotations import about, matrix_of
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 FREE, BALL, SLIDE, HINGE = range(4)
 CONNECT, WELD_EQUALITY, JOINT_EQUALITY, TENDON_EQUALITY = range(4)
-"""MuJoCo's numbers for joints and for equalities."""
+"""MuJoCo's numbers of joint types and of equality types."""
 WORLD = 0
 SITE = 6
-"""MuJoCo's number for sites among its objects."""
+"""MuJoCo's number of the object type site."""
 TORQUE_SCALE = 10
-"""Index of a weld's rotation factor in its data."""
+"""Index of the rotational factor of a weld in the weld's data."""
 
 
 def mjcf_robot(path: str, *, limits: bool, meshes: bool) -> Robot:
-    """The robot of an MJCF file; see :func:`articulon.read_mjcf`."""
+    """Reads the robot in an MJCF file; see :func:`articulon.read_mjcf`."""
     return _Reading(path, limits, meshes).robot
 
 
 class _End(NamedTuple):
-    """One side of an equality: a frame in MuJoCo's frame of a body, with its position [m] and Euler parameters."""
+    """One side of an equality constraint: a frame with its position [m] and Euler parameters in MuJoCo's frame of a
+    body."""
 
     body: int
     position: np.ndarray
@@ -55,7 +56,7 @@ class _Reading:
         self.shapes = GeomShapes(self.found, Path(path), meshes, self._leave)
         self.names = self._body_names()
         self.offset = np.zeros((self.m.nbody, 3))
-        """Origin of our frame of each body, at its last joint, in MuJoCo's frame [m]."""
+        """Origin of each body's frame in articulon, which is at its last joint, in MuJoCo's frame of the body [m]."""
         for body in range(1, self.m.nbody):
             self._add(body)
         self._equalities()
@@ -76,7 +77,8 @@ class _Reading:
         return None if parent == WORLD else self.names[parent]
 
     def _add(self, body: int) -> None:
-        """Adds a body, with a step for each joint except the last, which carries the body itself."""
+        """Adds a body. If it has several joints, adds a massless body for each joint except the last; the last joint
+        moves the body itself."""
         m = self.m
         parent = self._parent(body)
         place = np.array(m.body_pos[body]) - self.offset[int(m.body_parentid[body])]
@@ -88,7 +90,8 @@ class _Reading:
             name = m.joint(j).name or f"joint {j}"
             anchor = np.array(m.jnt_pos[j])
             kind = int(m.jnt_type[j])
-            # The frame of the first joint is the body's, moved to the anchor; the frames behind it are only translated.
+            # The frame of the first joint is the body's frame, moved to the joint's anchor. The frames of later joints
+            # are only translated relative to it.
             position = place + R @ anchor if j == first else anchor - at
             made, position, rotation, q = self._joint(j, kind, position, turn if j == first else UPRIGHT)
             last = j == first + count - 1
@@ -112,7 +115,7 @@ class _Reading:
     def _joint(
         self, j: int, kind: int, position: np.ndarray, rotation: np.ndarray
     ) -> tuple[Joint, np.ndarray, np.ndarray, Any]:
-        """A joint, its frame and its initial coordinates, as in the file."""
+        """A joint, the position and rotation of its frame, and its initial coordinates, as given in the file."""
         m = self.m
         start = int(m.jnt_qposadr[j])
         axis = np.array(m.jnt_axis[j])
@@ -120,7 +123,7 @@ class _Reading:
             return Free(), np.zeros(3), UPRIGHT, m.qpos0[start : start + 7].tolist()
         if kind == BALL:
             return Spherical(), position, rotation, m.qpos0[start : start + 4].tolist()
-        # The file's coordinate equals `ref` where the body is as written.
+        # In the pose in which the file gives the body, the joint coordinate is `ref`.
         ref = float(m.qpos0[start])
         if kind == SLIDE:
             back = matrix_of(rotation) @ (ref * axis)
@@ -175,7 +178,7 @@ class _Reading:
             self._leave("compensation of gravity", self.names[body])
 
     def _equalities(self) -> None:
-        """Turns equalities between bodies into loops."""
+        """Converts equality constraints between bodies to loop constraints."""
         import mujoco
 
         m = self.m
@@ -198,12 +201,13 @@ class _Reading:
             if one.body == other.body == WORLD:
                 self._leave("equalities of the world with itself", name)
                 continue
-            # A weld without a torque constrains positions only.
+            # A weld whose rotational factor is zero constrains positions only.
             turns = kind == CONNECT or float(m.eq_data[k, TORQUE_SCALE]) == 0.0
             self._loop(name, Spherical() if turns else Weld(), one, other)
 
     def _coupling(self, k: int, name: str, what: str) -> str:
-        """The relation that an equality requires: of two joints or tendons, or of one and a constant."""
+        """The relation that an equality requires, between two joints or tendons, or between one of them and a
+        constant."""
         m = self.m
         one, other = ("" if n < 0 else getattr(m, what)(n).name or f"number {n}" for n in self._sides(k))
         terms = ["", f" ({other})", *(f" ({other})^{power}" for power in range(2, 5))] if other else [""]
@@ -215,7 +219,7 @@ class _Reading:
         return int(self.m.eq_obj1id[k]), int(self.m.eq_obj2id[k])
 
     def _ends(self, k: int) -> tuple[_End, _End]:
-        """The two frames, one on each body, that an equality makes coincide."""
+        """The two frames, one on each body, that an equality constraint makes coincide."""
         m = self.m
         one, other = self._sides(k)
         if int(m.eq_objtype[k]) == SITE:
@@ -227,13 +231,14 @@ class _Reading:
         data = np.array(m.eq_data[k])
         if int(m.eq_type[k]) == CONNECT:
             return _End(one, data[:3], UPRIGHT), _End(other, data[3:6], UPRIGHT)
-        # The common point in the second body's frame, then in the first's, whatever origins `relpose` means.
+        # data[:3] is the common point in the second body's frame, and data[3:6] is the same point in the first body's
+        # frame, for any origins that `relpose` refers to.
         turn = data[6:10]
         norm = np.linalg.norm(turn)
         return _End(one, data[3:6], UPRIGHT if norm == 0.0 else turn / norm), _End(other, data[:3], UPRIGHT)
 
     def _loop(self, name: str, joint: Joint, one: _End, other: _End) -> None:
-        # The moving side of a loop is on a body, so the ground is its parent.
+        # The moving side of a loop joint must be on a body, so if one side is the ground, it becomes the parent.
         if other.body == WORLD:
             one, other = other, one
         self.robot.loops.append(
@@ -250,7 +255,7 @@ class _Reading:
         )
 
     def _note_others(self) -> None:
-        """Lists by name what the model does not include."""
+        """Lists the names of elements that the model does not include."""
         spec, m = self.spec, self.m
         for what, elements in (
             ("actuators", spec.actuators),
@@ -278,7 +283,7 @@ class _Reading:
                 self._leave("geoms of the world, which nothing touches", m.geom(geom).name or f"number {geom}")
 
     def _infer(self) -> None:
-        """Adds one line for each thing that was assumed or left out."""
+        """Adds lines to the robot's ``inferred``, one for each assumption and each omission."""
         bodies, lines = self.robot.bodies, []
         unnamed = [name for k, name in enumerate(self.names[1 : self.m.nbody], 1) if not self.m.body(k).name]
         if unnamed:

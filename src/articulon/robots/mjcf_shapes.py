@@ -14,7 +14,7 @@ from articulon.robots.mjcf_compiling import Compiled
 from articulon.robots.robot_rotations import matrix_of
 
 SEEN_GROUPS = 3
-"""Number of geom groups, from the first, that MuJoCo's viewer shows."""
+"""Number of geom groups, counted from the first, that MuJoCo's viewer shows by default."""
 
 
 class GeomShapes:
@@ -29,7 +29,7 @@ class GeomShapes:
     meshes
         Whether meshes are drawn.
     leave
-        Records what is left out: the kind, and the name.
+        Function that records an omission: its kind, and the name of the element.
     """
 
     def __init__(self, found: Compiled, path: Path, meshes: bool, leave: Callable[[str, str], None]) -> None:
@@ -43,8 +43,8 @@ class GeomShapes:
                 self.files[name] = (folder / mesh.file, tuple(float(x) for x in mesh.scale))
 
     def of_body(self, body: int, name: str, offset: np.ndarray) -> tuple[Shape, ...]:
-        """Shapes of a body whose frame has its origin at ``offset`` in MuJoCo's frame [m]: those that MuJoCo's viewer
-        shows by default, or all if it shows none."""
+        """Shapes of a body whose frame has its origin at ``offset`` in MuJoCo's frame [m]. These are the shapes that
+        MuJoCo's viewer shows by default, or all shapes of the body if the viewer shows none."""
         m = self.m
         first, count = int(m.body_geomadr[body]), int(m.body_geomnum[body])
         geoms = list(range(first, first + count))
@@ -86,7 +86,7 @@ class GeomShapes:
         if found is None or not found[0].is_file() or found[0].suffix.lower().removeprefix(".") not in FORMATS:
             self._leave("meshes that are not drawn", f"{name} of {label}")
             return None
-        # MuJoCo moves a mesh to its centre of mass and rotates it to its principal axes; this is undone.
+        # MuJoCo moves a mesh to its centre of mass and rotates it to its principal axes. This is reversed here.
         at_file, of_file = np.array(m.mesh_pos[mesh]), np.array(m.mesh_quat[mesh])
         back = quaternion_product(turn, of_file * np.array([1.0, -1.0, -1.0, -1.0]))
         back /= np.linalg.norm(back)

@@ -18,21 +18,21 @@ from articulon.model.shapes import Shape
 UNITS = "kg-m-s"
 """Units of all descriptions, and of their models."""
 NEGLIGIBLE = 2.0**-60
-"""Mass of a link without mass, relative to the least mass of the robot. Added to any other mass it is rounded away, so
-that the dynamics are those without it."""
+"""Ratio to the smallest mass of the robot, for the mass that massless links get. It is so small that rounding removes
+it in a sum with any other mass, so that the dynamics do not change."""
 FADING = 1e-3
 """Speed below which dry friction is smoothed [rad/s or m/s]."""
 COUPLED = (
     "WARNING: not the mechanism of the file: joints that it couples move freely here, each on its own, as if nothing "
     "joined them"
 )
-"""Warning before the names of such joints, first in ``inferred``."""
+"""Warning before the names of joints that the file couples; it is the first line of ``inferred``."""
 CROSS = "a name ends in *, which stands for all that begin so where forces name bodies; rename it"
 
 
 @dataclass
 class RobotBody:
-    """A link, or a step between several joints of one link."""
+    """A link, or a massless body between several joints of one link."""
 
     name: str
     joint: Joint
@@ -40,21 +40,22 @@ class RobotBody:
     """Name of the parent; None is the ground."""
     position: np.ndarray = field(default_factory=lambda: np.zeros(3))
     rotation: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
-    """Rotation of the joint frame in the parent's frame, Euler parameters; ``position`` is its origin [m]."""
+    """Rotation of the joint frame in the parent's frame, Euler parameters; ``position`` is the origin of this frame
+    [m]."""
     joint_name: str = ""
     """Name of the joint in the file."""
     mass: float = 0.0
-    """Mass [kg]; 0 for none."""
+    """Mass [kg]; 0 for a massless body."""
     inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
     """Inertia about the centre of mass, body axes [kg m²], shape (3, 3)."""
     com: np.ndarray = field(default_factory=lambda: np.zeros(3))
     """Centre of mass [m]."""
     shapes: tuple[Shape, ...] = ()
     q: Any = None
-    """Initial coordinates; None is zero."""
+    """Initial coordinates; None if all are zero."""
     lower: float | None = None
     upper: float | None = None
-    """Upper stop, and ``lower`` the lower one [rad or m]."""
+    """Upper stop; ``lower`` is the lower stop [rad or m]."""
     damping: float = 0.0
     """Damping [N m s/rad or N s/m]."""
     friction: float = 0.0
@@ -62,7 +63,7 @@ class RobotBody:
     stiffness: float = 0.0
     """Stiffness of the spring [N m/rad or N/m]."""
     rest: Any = 0.0
-    """Coordinate where the spring has no force [rad or m]; Euler parameters for a ball joint."""
+    """Coordinate at which the spring has no force [rad or m]; Euler parameters for a ball joint."""
     armature: float = 0.0
     """Armature [kg m² or kg]."""
 
@@ -91,17 +92,17 @@ class Robot:
     gravity: np.ndarray | None = None
     """Acceleration of gravity [m/s²], shape (3,); None if the file does not give it."""
     coupled: list[str] = field(default_factory=list)
-    """Joints that the file couples to others and the model leaves free, each with its coupling."""
+    """Joints that the file couples to other joints, each with its coupling. They move freely in the model."""
     inferred: list[str] = field(default_factory=list)
     """Assumptions and omissions, one line each."""
 
     def infer(self, lines: list[str]) -> None:
-        """Adds lines to ``inferred``; a warning about coupled joints comes first."""
+        """Adds lines to ``inferred``; a warning about coupled joints becomes its first line."""
         warning = [f"{COUPLED}: {', '.join(map(listed, self.coupled))}"] if self.coupled else []
         self.inferred = [*warning, *self.inferred, *lines]
 
     def populate(self, builder: ModelBuilder) -> None:
-        """Adds bodies, loops and forces to a builder in SI units; raises ModelError naming file and body."""
+        """Adds bodies, loops and forces to a builder in SI units; raises ModelError, naming the file and the body."""
         if builder.units.name != UNITS:
             raise ModelError(
                 f"{self.file}: descriptions of robots are in kilograms, metres and seconds; take the units '{UNITS}', "
@@ -120,7 +121,7 @@ class Robot:
         builder.inferred += self.inferred
 
     def _add(self, builder: ModelBuilder, bare: float) -> None:
-        """Adds bodies, loops and forces; ``bare`` is the mass of bodies without one [kg]."""
+        """Adds bodies, loops and forces; ``bare`` is the mass of massless bodies [kg]."""
         for body in self.bodies:
             builder.add_body(
                 body.name,
@@ -165,7 +166,8 @@ class Robot:
         self._note_inertias()
 
     def _note_inertias(self) -> None:
-        """Lists inertias that no real body has. They are used unchanged, because many files have some."""
+        """Checks for inertias that no real body can have and lists them. They are used unchanged, because many files
+        have such inertias."""
         strange = []
         for body in self.bodies:
             low, middle, high = np.linalg.eigvalsh(body.inertia)
@@ -211,7 +213,7 @@ class Robot:
         return found
 
     def _by_motion(self, key: str) -> dict[str, dict[str, float]]:
-        """Coefficients of rotational and of translational joints, by body."""
+        """Coefficients of rotational and of translational joints, by body; ``key`` is the attribute of the body."""
         tables: dict[str, dict[str, float]] = {}
         for body in self.bodies:
             value = getattr(body, key)
@@ -224,7 +226,7 @@ class Robot:
 
 
 def unique(name: str, taken: Sequence[str] | set[str] | dict[str, Any]) -> str:
-    """The name itself, or with a number appended if it is taken."""
+    """The name itself; if it is already taken, the name with a number appended."""
     if name not in taken:
         return name
     k = 2
@@ -234,5 +236,5 @@ def unique(name: str, taken: Sequence[str] | set[str] | dict[str, Any]) -> str:
 
 
 def listed(name: str) -> str:
-    """A name for a list, escaped if it has unprintable characters."""
+    """The name in the form for a list: escaped if it has unprintable characters."""
     return name if name.isprintable() else shown(name)

@@ -28,22 +28,23 @@ def read_urdf(
 ) -> Model:
     """Read a URDF file as a model, in the units ``"kg-m-s"``.
 
-    Each link is a body of the same name. Bodies are in the order of their joints in the file, but each after its
-    parent; ``model.joint_names`` has the names of the joints. A link's frame is that of its joint, as in the file.
+    Each link is a body of the same name. Bodies are in the order of their joints in the file, except that a body always
+    comes after its parent; ``model.joint_names`` has the names of the joints. The frame of a link is the frame of its
+    joint, as in the file.
 
     Parameters
     ----------
     path
         The URDF file.
     root
-        Whether the root link, which is no joint's child, is fixed to the ground or free. A free root comes first in the
-        coordinates: position, then Euler parameters.
+        Whether the root link, which is not the child of any joint, is fixed to the ground or free. The coordinates of a
+        free root come first: position, then Euler parameters.
     forces
-        Further forces of ``articulon.forces``, besides those that the file gives for joints. Gravity is one of them:
-        URDF does not contain it.
+        Further forces of ``articulon.forces``, in addition to the forces on joints in the file. Add gravity here,
+        because URDF does not contain it.
     packages
-        Folders of packages by the names in ``package://NAME/``. Other packages are looked for in the folders above the
-        file.
+        Folders of packages by the names in ``package://NAME/``. Packages that are not listed are searched for in the
+        folders above the file.
     limits
         Whether joint limits become stops.
     meshes
@@ -52,13 +53,14 @@ def read_urdf(
     Returns
     -------
     Model
-        ``model.inferred`` lists by name what was assumed and what of the file is left out: there are no contacts, for
-        example. It begins with a warning if there are mimic joints, because they move freely and independently here.
+        ``model.inferred`` lists by name the assumptions and the omitted parts of the file, such as contacts. If there
+        are mimic joints, it begins with a warning, because they move freely and independently in the model.
 
     Raises
     ------
     ModelError
-        With file, line and element, for a file that is not URDF; with the name of the file, for a missing mesh.
+        For a file that is not URDF; the message has file, line and element. For a missing mesh; the message names its
+        file.
     """
     _checked(path, "read_urdf")
     if root not in ("fixed", "free"):
@@ -69,36 +71,36 @@ def read_urdf(
 
 
 def read_mjcf(path: str | Path, *, forces: Iterable[Any] = (), limits: bool = True, meshes: bool = True) -> Model:
-    """Read an MJCF file as a model, in the units ``"kg-m-s"``; MuJoCo compiles it (the extra ``robots``).
+    """Read an MJCF file as a model, in the units ``"kg-m-s"``. MuJoCo, from the extra ``robots``, compiles the file.
 
-    Bodies are in the order of the file; coordinates and speeds are MuJoCo's, in its order. A body with several joints
-    has massless bodies before it, one for each joint but the last. ``model.joint_names`` has the names of the joints.
-    The frame of a body has the axes of the file and its origin at the anchor of its (last) joint. This is the origin in
-    the file too, unless ``pos`` of the joint says otherwise.
+    Bodies are in the order of the file; coordinates and speeds are MuJoCo's, in MuJoCo's order. Before a body with
+    several joints come massless bodies, one for each joint except the last. ``model.joint_names`` has the names of the
+    joints. The frame of a body has the axes of the file, and its origin is at the anchor of the body's last joint. This
+    is also the origin in the file, unless the joint's ``pos`` differs from zero.
 
     Parameters
     ----------
     path
         The MJCF file.
     forces
-        Further forces of ``articulon.forces``, besides gravity and the joint forces of the file.
+        Further forces of ``articulon.forces``, in addition to gravity and the joint forces of the file.
     limits
         Whether joint limits become stops.
     meshes
-        Whether meshes are drawn; otherwise only those that determine the mass of a body are read.
+        Whether meshes are drawn; otherwise only the meshes that determine the mass of a body are read.
 
     Returns
     -------
     Model
-        The model with gravity, with damping, springs, friction, stops and armatures of joints, and with loops for
-        equalities between bodies. ``model.inferred`` lists by name what was assumed and what of the file is left out,
-        such as actuators and contacts. It begins with a warning if the file couples joints, because they move freely
-        and independently here.
+        The model with gravity, with damping, springs, friction, stops and armatures of joints, and with loop
+        constraints for equalities between bodies. ``model.inferred`` lists by name the assumptions and the omitted
+        parts of the file, such as actuators and contacts. If the file couples joints, the list begins with a warning,
+        because these joints move freely and independently in the model.
 
     Raises
     ------
     ModelError
-        With line and element, for a file that is not MJCF; with the name of the file, for a missing mesh.
+        For a file that is not MJCF; the message has line and element. For a missing mesh; the message names its file.
     """
     _checked(path, "read_mjcf")
     stops, drawn = flag(limits, "read_mjcf, limits"), flag(meshes, "read_mjcf, meshes")
@@ -117,5 +119,5 @@ def _model(robot: Robot, forces: Iterable[Any]) -> Model:
         builder.add_force(force)
     try:
         return builder.build()
-    except ModelError as error:  # loops that cannot be closed, for example
+    except ModelError as error:  # for example, loop constraints that cannot be satisfied
         raise ModelError(f"{robot.file}: {error}") from None

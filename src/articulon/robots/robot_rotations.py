@@ -30,11 +30,12 @@ def of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
 
 
 def rpy_of(e: np.ndarray) -> tuple[float, float, float]:
-    """Roll, pitch and yaw [rad] of unit Euler parameters (4,): what :func:`of_rpy` takes.
+    """Roll, pitch and yaw [rad] of unit Euler parameters (4,): the angles from which :func:`of_rpy` makes these
+    parameters.
 
-    Let c and s be cosine and sine of half the pitch. Then w + y = (c + s) cos d, z − x = (c + s) sin d, w − y = (c − s)
-    cos m and x + z = (c − s) sin m, where 2 d is yaw minus roll and 2 m is yaw plus roll. So no digits are lost where
-    yaw and roll have the same axis.
+    For Euler parameters (w, x, y, z), let c and s be the cosine and sine of half the pitch. Then w + y = (c + s) cos d,
+    z − x = (c + s) sin d, w − y = (c − s) cos m and x + z = (c − s) sin m, where 2 d is yaw minus roll and 2 m is yaw
+    plus roll. The result is therefore accurate even if yaw and roll are about the same axis.
     """
     w, x, y, z = (float(part) for part in e)
     apart, together = math.atan2(z - x, w + y), math.atan2(x + z, w - y)

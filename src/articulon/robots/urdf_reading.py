@@ -1,4 +1,4 @@
-"""Reads URDF, the Unified Robot Description Format of ROS, into a robot."""
+"""Reads URDF, the Unified Robot Description Format of ROS."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ KNOWN = {
     "collision": {"origin", "geometry", "material"},
     "geometry": {"box", "cylinder", "sphere", "capsule", "mesh"},
 }
-"""Elements that are read or knowingly left out, by their parent element."""
+"""Elements that are read, and elements that are left out on purpose, by their parent element."""
 LEFT_OUT = ("safety_controller", "calibration")
 JOINTS = ("fixed", "revolute", "continuous", "prismatic", "floating", "planar", "spherical")
 
 
 def urdf_robot(path: str, *, root: Root, packages: Mapping[str, str], limits: bool, meshes: bool) -> Robot:
-    """The robot of a URDF file; see :func:`articulon.read_urdf`."""
+    """Reads the robot in a URDF file; see :func:`articulon.read_urdf`."""
     return _Reading(path, root, packages, limits, meshes).robot
 
 
@@ -67,7 +67,7 @@ class _Reading:
         return found
 
     def _note_unknown(self, top: Element, element: Element) -> None:
-        """Lists the children of an element that are unknown here."""
+        """Lists the children of an element that this reader does not know."""
         for child in element.children:
             if child.tag not in KNOWN[element.tag]:
                 name = child.attributes.get("name", "" if element is top else element.attributes.get("name", ""))
@@ -79,7 +79,8 @@ class _Reading:
         self.left.setdefault(what, []).append(which)
 
     def _bodies(self, top: Element) -> None:
-        """Adds links with their joints, in the order of the joints but each after its parent."""
+        """Adds links with their joints, in the order of the joints, except that a link always comes after its
+        parent."""
         parents: dict[str, tuple[Element, str]] = {}
         for joint in self.joints.values():
             ends = []
@@ -120,7 +121,8 @@ class _Reading:
                 placed.add(link)
 
     def _add(self, link: str, joint: Element, parent: str) -> None:
-        """Adds the link of a joint, with steps before it where several joints replace the file's one."""
+        """Adds the link of a joint. If several joints replace the joint of the file, massless bodies come before the
+        link."""
         kind = joint.text("type")
         if kind not in JOINTS:
             raise joint.fault(f"type: expected one of {', '.join(JOINTS)}, got {shown(kind)}")
@@ -180,10 +182,11 @@ class _Reading:
     def _planar(
         self, link: str, joint: Element, parent: str, position: np.ndarray, rotation: np.ndarray
     ) -> tuple[str, np.ndarray, np.ndarray, Joint]:
-        """Adds two slides in the plane; returns what the hinge about its normal needs."""
+        """Adds two slides in the plane; returns parent, position, rotation and joint for the hinge about the plane's
+        normal."""
         normal = np.array(self._axis(joint))
         normal /= np.linalg.norm(normal)
-        # As in Pinocchio and other programs: the plane of x and y if the normal is z.
+        # As in Pinocchio and other programs, the slides of a plane with the normal z are along x and y.
         turned = matrix_of(about_axis(normal))
         for k, axis in enumerate(turned.T[:2]):
             step = unique(f"{link} slide {'xy'[k]}", self.links)
@@ -288,7 +291,7 @@ class _Reading:
         return [Mesh(file=str(path), scale=uniform, **at)]
 
     def _infer(self) -> None:
-        """Adds one line for each thing that was assumed or left out."""
+        """Adds lines to the robot's ``inferred``, one for each assumption and each omission."""
         robot = self.robot
         bodies = robot.bodies
         bare = [shown(body.name) for body in bodies if not body.mass]

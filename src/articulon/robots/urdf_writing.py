@@ -1,4 +1,4 @@
-"""Writes a tree of bodies as a URDF file."""
+"""Writes a model whose bodies form a tree as a URDF file."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from articulon.storage.atomic_writing import write_text
 from articulon.units import unit_system
 
 WORLD = "world"
-"""Name of the link that stands for the ground, where the model has no single root at the world's origin."""
+"""Name of the link that represents the ground if the model does not have a single root at the world's origin."""
 UNKNOWN = 1e9
-"""Limits of effort and velocity: the format requires them, and a model has none."""
+"""Limits of effort and velocity in the file, which the format requires and a model does not have."""
 DIMENSIONS = ("length", "mass", "inertia", "rotational_drag", "translational_drag", "torque", "force")
 """Dimensions of the numbers in a file."""
 NOT_WRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -37,20 +37,21 @@ NOT_WRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]
 def write_urdf(model: Model, path: str | Path, *, name: str = "robot", leave_out: Iterable[str] = ()) -> Path:
     """Write a model as a URDF file, which :func:`articulon.read_urdf` reads as an equal model.
 
-    The root is a body that is welded to the ground or free, with its joint frame at the world's origin; use ``root`` of
-    ``read_urdf`` to say again which of the two. Otherwise the roots are joined to a link ``world``. Meshes are named by
-    their paths relative to the folder of the file.
+    If the model has a single root that is welded to the ground or free, with its joint frame at the world's origin,
+    this body is the root link. The file does not state which of the two it is; pass ``root`` to ``read_urdf``. For
+    other models, the roots are joined to a link ``world``. Meshes are named by their paths relative to the folder of
+    the file.
 
     Parameters
     ----------
     model
-        Model of rigid bodies on fixed, revolute, prismatic and free joints, in units that are not reduced.
+        Model of rigid bodies on fixed, revolute, prismatic and free joints, not in reduced units.
     path
         File to write.
     name
         Name of the robot.
     leave_out
-        What to leave out on purpose because the format cannot express it: kinds of forces such as ``"gravity"``,
+        Parts to leave out on purpose because the format cannot express them: kinds of forces such as ``"gravity"``,
         ``"armature"``, ``"loops"``, ``"sites"``, ``"initial state"``.
 
     Returns
@@ -61,7 +62,7 @@ def write_urdf(model: Model, path: str | Path, *, name: str = "robot", leave_out
     Raises
     ------
     ModelError
-        With the name of the body, joint or force, for anything that the format cannot express.
+        For anything that the format cannot express; the message names the body, joint or force.
     """
     check_model(model, "write_urdf")
     file = Path(path)
@@ -129,7 +130,7 @@ class _Writing:
                 if float(force.restitution) != 0.0 or speeds != {FADING}:
                     self._refuse("restitution", f"{where}: the format has no restitution and no resting speed")
                 for limit in force.limits(model, where):
-                    # With several stops on one side, the joint meets the innermost.
+                    # If a joint has several stops on one side, it reaches only the innermost.
                     key, inner = ("lower", max) if limit.side > 0.0 else ("upper", min)
                     found = self.limits.setdefault(limit.body, {})
                     found[key] = inner(found.get(key, limit.bound), limit.bound)
@@ -153,7 +154,7 @@ class _Writing:
                 )
 
     def _take_rows(self, force: Any, table: dict[int, float], key: str, where: str) -> None:
-        """Adds the coefficients of a force to a table by the bodies whose joints they act on."""
+        """Adds the coefficients of a force to a table, by the body whose joint the coefficient applies to."""
         model = self.model
         starts = model.forest.u_start
         for row in force.rows(model, where):
@@ -163,7 +164,8 @@ class _Writing:
             table[body] = table.get(body, 0.0) + getattr(row, key)
 
     def _check_start(self) -> None:
-        """Raises ModelError if the initial state is not the one that a reader assumes: zero, or the nearest stop."""
+        """Raises ModelError if the initial state differs from the one that a reader assumes: zero, or the nearest
+        stop."""
         model = self.model
         expected = np.zeros(model.nq)
         for link, body in enumerate(model.head.tolist()):
@@ -176,7 +178,7 @@ class _Writing:
             self._refuse("initial state", "the model has an initial state, and the format has none")
 
     def text(self) -> str:
-        """Text of the file."""
+        """Return the text of the file."""
         model = self.model
         roots = np.flatnonzero(model.parents < 0).tolist()
         self.root = roots[0] if len(roots) == 1 and self._stands(roots[0]) else None
@@ -199,7 +201,7 @@ class _Writing:
         return isinstance(self.model.joints[body], Weld | Free) and not position.any() and rotation[0] == 1.0
 
     def _bare(self) -> np.ndarray:
-        """Whether each body has the mass that stands for none, shape (bodies,)."""
+        """Whether each body has the mass that represents a massless body, shape (bodies,)."""
         masses = self.model.masses
         least = masses.min()
         others = masses[masses > least]

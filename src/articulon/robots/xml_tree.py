@@ -1,4 +1,4 @@
-"""XML as a tree of elements that know their line numbers, without resolving anything outside the file."""
+"""Reads XML as a tree of elements with their line numbers, without opening anything outside the file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from articulon.errors import ModelError
 from articulon.inputs import LARGEST, clipped, shown
 
 MOST_BYTES = 64 * 1024 * 1024
-"""Largest size of a file; a larger one is not a robot description."""
+"""Largest size of a file [bytes]; a larger file is not a robot description."""
 DEEPEST = 500
 """Largest depth of nested elements."""
 
@@ -24,7 +24,7 @@ class Element:
     tag: str
     """Name of the element."""
     attributes: dict[str, str]
-    """Attributes as strings, as in the file."""
+    """Attributes as strings, in the form in which the file contains them."""
     file: str
     line: int
     """Line where the element begins."""
@@ -32,40 +32,41 @@ class Element:
 
     @property
     def label(self) -> str:
-        """Name in messages: <joint 'elbow'>."""
+        """Name of the element in messages: <joint 'elbow'>."""
         name = self.attributes.get("name")
         return f"<{self.tag}>" if name is None else f"<{self.tag} {shown(name)}>"
 
     def fault(self, message: str) -> ModelError:
-        """An error about the element, prefixed with file, line and element."""
+        """Return an error about the element; its message begins with file, line and element."""
         return ModelError(f"{self.file}, line {self.line}, {self.label}: {message}")
 
     def all(self, tag: str) -> list[Element]:
-        """The element's children with a tag, in the order of the file."""
+        """Return the element's children with a given tag, in the order of the file."""
         return [child for child in self.children if child.tag == tag]
 
     def one(self, tag: str) -> Element | None:
-        """The element's child with a tag, None if there is none; raises ModelError if there are several."""
+        """Return the element's child with a given tag, or None if there is none; raises ModelError if there are
+        several."""
         found = self.all(tag)
         if len(found) > 1:
             raise found[1].fault(f"{self.label} has one already, in line {found[0].line}")
         return found[0] if found else None
 
     def walk(self) -> Iterator[Element]:
-        """The element and all below it, in the order of the file."""
+        """Yield the element and all elements below it, in the order of the file."""
         yield self
         for child in self.children:
             yield from child.walk()
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Text of an attribute; raises ModelError if it is missing or empty and there is no default."""
+        """Return the text of an attribute; raises ModelError if it is missing or empty and there is no default."""
         value = self.attributes.get(key, default)
         if value is None or (value == "" and default is None):
             raise self.fault(f"has no attribute {key}")
         return value
 
     def numbers(self, key: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
-        """An attribute of ``count`` finite numbers; raises ModelError for anything else."""
+        """Return an attribute that consists of ``count`` finite numbers; raises ModelError for anything else."""
         if key not in self.attributes and default is not None:
             return default
         given = self.text(key)
@@ -73,7 +74,7 @@ class Element:
             values = tuple(float(word) for word in given.split())
         except ValueError:
             values = ()
-        # Python also reads 1_000, which other programs do not.
+        # Python also accepts 1_000 as a number, but other programs do not.
         if len(values) != count or "_" in given or not all(map(math.isfinite, values)):
             wanted = "a finite number" if count == 1 else f"{count} finite numbers"
             raise self.fault(f"{key}: expected {wanted}, got {shown(given)}")
@@ -82,19 +83,20 @@ class Element:
         return values
 
     def number(self, key: str, default: float | None = None) -> float:
-        """An attribute that is a finite number."""
+        """Return an attribute that is a finite number."""
         return self.numbers(key, 1, None if default is None else (default,))[0]
 
 
 def parse(path: str | Path) -> Element:
-    """The root element of a file.
+    """Return the root element of a file.
 
     Entities are not resolved and no other file is opened: a file that declares entities is rejected.
 
     Raises
     ------
     ModelError
-        With file and line, for a file that is not XML; with the name of the file, if it cannot be read.
+        For a file that is not XML; the message has file and line. For a file that cannot be read; the message has its
+        name.
     """
     file = Path(path)
     try:
@@ -107,7 +109,7 @@ def parse(path: str | Path) -> Element:
 
 
 def parse_text(data: bytes, file: str) -> Element:
-    """The root element of the content of a file; see :func:`parse`."""
+    """Return the root element of the content of a file; see :func:`parse`."""
     open_: list[Element] = []
     roots: list[Element] = []
     parser = expat.ParserCreate()

@@ -1,7 +1,8 @@
 """Export of the atoms of a run as XTC, DCD or PDB, by MDAnalysis, and of its joint coordinates as a table.
 
-Positions are computed in double precision from the joint coordinates of each frame, so they do not depend on which
-atoms the trajectory stores. Molecules are whole. By default, frames are aligned to the first frame that is written.
+Positions are computed in double precision from the joint coordinates of each frame, so all atoms can be exported,
+independent of which atoms the trajectory stores. Molecules are whole. By default, frames are aligned to the first frame
+that is written.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def write_atoms(run: Run, file: Path, choice: Choice) -> list[Path]:
     some = selected_atoms(atoms, first, choice.select, "export, select", None if edges is None else edges[frames[0]])
     fit = _fitted(atoms) if aligned else None
     places = _Places(run, model, fit, edges if choice.wrapped else None)
-    # Aligned molecules no longer repeat along the edges of the box.
+    # After an alignment, molecules no longer repeat along the edges of the box, so no box is written.
     boxes = edges if fit is None else None
     names = None if ending == ".pdb" else file.with_suffix(".pdb")
     if names is not None:
@@ -94,7 +95,7 @@ def _write_names(file: Path, text: str) -> None:
         if file.is_file() and file.read_text(encoding="utf-8") == text:
             return
     except (OSError, ValueError):
-        pass  # it is not a text file
+        pass  # the existing file is not a text file
     check_new(file)
     write_text(file, text, new=True)
 

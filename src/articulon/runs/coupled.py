@@ -1,4 +1,4 @@
-"""Articulated chains that move within a LAMMPS instance of the user."""
+"""Articulated chains that move within a user's LAMMPS instance."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ from articulon.runs.run import Run
 
 
 class Coupled:
-    """Moves the chains of a model under the forces of a LAMMPS instance with any styles.
+    """Moves the chains of a model under the forces of a LAMMPS instance, which may have any styles.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Coupled:
     Raises
     ------
     ModelError
-        If the units of the model differ from those of the instance, or there are more MPI ranks than trees.
+        If the units of the model differ from those of the instance, or if there are more MPI ranks than trees.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Coupled:
         force.check(self.model, "Coupled")
         self._force = force
         self.q, self.u = np.array(model.q0), np.array(model.u0)
-        """Final state of the latest run: coordinates (nq,) and speeds (nu,)."""
+        """State at the end of the latest run: coordinates (nq,) and speeds (nu,)."""
 
     def run(
         self,
@@ -85,7 +85,7 @@ class Coupled:
         duration
             Simulated time [time].
         q, u
-            Initial state; by default that at the end of the latest run.
+            Initial state; by default the state at the end of the latest run.
         steps
             ``rule``, ``step``, ``thermostat``, ``frames`` and other options of :func:`articulon.simulate`.
 
@@ -97,7 +97,7 @@ class Coupled:
         Raises
         ------
         ArticulonError
-            If LAMMPS fails (with its message), or if the ranks no longer agree.
+            If LAMMPS fails (the message contains LAMMPS's message), or if the states of the ranks differ.
         """
         begins = self.q if q is None else q, self.u if u is None else u
         done = simulate(self.model, duration, q=begins[0], u=begins[1], **steps)

@@ -59,7 +59,7 @@ def simulate(
     model
         The model.
     duration
-        Simulated time [time]; a string carries its unit.
+        Simulated time [time]; a string includes its unit.
     rule
         Name of an integrator; ``options`` are its settings, as in ``[integrator]`` of a case: ``step`` for fixed steps,
         ``rtol`` and ``atol`` for steps that an error estimate chooses, and so on.
@@ -86,7 +86,7 @@ def simulate(
     adaptive
         Conditions for locking and releasing joints during the run, an ``articulon.adaptive.Adaptive``; none by default.
     seed
-        Seed of the random numbers, which depend only on it and on the time since the start.
+        Seed of the random numbers. They depend only on the seed and on the time since the start.
     q, u
         Initial coordinates (nq,) and speeds (nu,); by default those of the model. They must satisfy the loop
         constraints of the model, onto which :func:`articulon.close_loops` projects them. The simulation starts at time
@@ -128,7 +128,7 @@ def simulate(
     DivergenceError
         If the state becomes non-finite.
     KeyboardInterrupt
-        After Ctrl-C, at the end of a step. The exception's ``run`` holds the results so far, and
+        After Ctrl-C, at the end of a step. The exception's ``run`` contains the results so far, and
         :func:`articulon.resume` completes it. Before the first step, while kernels compile, there is no ``run``.
 
     Examples
@@ -174,8 +174,8 @@ def simulate(
 def resume(
     run: Run, duration: float | str | None = None, *, frames: int | None = None, progress: Progress | bool | None = None
 ) -> Run:
-    """Continue a simulation from its end with the same settings. The result is bitwise that of an uninterrupted
-    simulation.
+    """Continue a simulation from its end with the same settings. The result is bitwise equal to that of an
+    uninterrupted simulation.
 
     Integrator, solver, scaling, thermostat, locking, seed and noise are those of the first part. Contacts, thermostats
     and multistep integrators continue with their history.
@@ -244,16 +244,17 @@ def run(
         A case from :func:`articulon.load_case`, the name of a built-in case, or the path of a case file.
     out
         Folder of the results; by default a folder in ``runs`` named after the case and its overrides, such as
-        ``runs/nanoparticle-docking-seed-7``. It must not hold a run, unless ``resume`` is True.
+        ``runs/nanoparticle-docking-seed-7``. It must not contain a run, unless ``resume`` is True.
     resume
         Whether to continue the run in the folder from its last checkpoint. Results are bitwise those of an
-        uninterrupted run. If the folder holds no run, a new one starts; a finished run is returned at once. If
+        uninterrupted run. If the folder contains no run, a new one starts; a finished run is returned at once. If
         ``overrides`` has a longer ``run.duration``, the run continues to that time with the same frame interval;
         results are bitwise those of a run that had the longer duration from the start.
     progress
         True shows a bar with simulated time, speed and remaining time, in a terminal or a notebook; False shows
-        nothing. By default the bar appears in interactive sessions, for runs longer than a second. An object with the
-        methods ``start``, ``message``, ``update`` and ``finish`` receives the progress instead.
+        nothing. By default the bar appears in interactive sessions, for runs longer than a second; elsewhere standard
+        error is told only that kernels are compiled. An object with the methods ``start``, ``message``, ``update`` and
+        ``finish`` receives the progress instead.
     overrides
         Changes of the case by dotted key, as for :func:`articulon.load_case`.
     report
@@ -271,8 +272,8 @@ def run(
     CaseError
         For a case that cannot be read or run.
     ArticulonError
-        For a folder that holds another run, or in which a run is active; for a trajectory that is damaged or belongs to
-        another case; for a full disk; or for a user's force that fails.
+        For a folder that contains another run, or in which a run is active; for a trajectory that is damaged or belongs
+        to another case; for a full disk; or for a user's force that fails.
     CheckpointError
         If no checkpoint can be read, or no run of this case can continue from it.
     DivergenceError
@@ -309,7 +310,7 @@ def open_run(folder: str | Path, *, allow_code: bool = False) -> Run:
     Raises
     ------
     ArticulonError
-        If the folder holds no run.
+        If the folder contains no run.
     """
     return Run.of(case_library_runs.open_run(folder, allow_code=allow_code))
 

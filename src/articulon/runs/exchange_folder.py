@@ -1,4 +1,4 @@
-"""Replica exchange in a folder, with a subfolder for each run and one checkpoint of all runs, from which it can
+"""Replica exchange in a folder, with a subfolder for each run. One checkpoint of all runs allows the exchange to
 resume."""
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from articulon.storage.checkpoint import NEWEST, PREVIOUS, Checkpoint, open_chec
 from articulon.storage.folder_claim import claimed
 
 WALKERS = "walkers.csv"
-"""File that lists which walker each run holds after each exchange."""
+"""Name of the file that lists which walker each run has after each exchange."""
 
 
 class Found(NamedTuple):
@@ -57,7 +57,7 @@ def exchange_in_folder(
     case
         Case of the runs, with the requested duration.
     held
-        Case that the folder holds, if its duration is shorter.
+        Case of the exchange that the folder contains, if its duration is shorter.
     model
         The model of the case.
     ladder
@@ -74,7 +74,7 @@ def exchange_in_folder(
     CaseError
         If the case cannot be run.
     ArticulonError
-        For a folder that holds a run or another exchange, or in which an exchange is active.
+        For a folder that contains a run or another exchange, or in which an exchange is active.
     DivergenceError
         If the state of a run becomes non-finite; the message names its folder.
     KeyboardInterrupt
@@ -84,7 +84,7 @@ def exchange_in_folder(
         check_folder(folder, case, held, ladder, resume)
         stack.enter_context(announcing_once(shown))
         stack.enter_context(on_threads(case.run.threads, shown))
-        with interruption.at_once():  # interrupting the compilation loses no results
+        with interruption.at_once():  # an interruption of the compilation loses no results
             cases = cases_of(case, model, ladder)
             shorter = None if held is None else cases_of(held, model, ladder)
             models = [at_temperature(model, temperature) for temperature in ladder.temperatures]
@@ -97,14 +97,14 @@ def exchange_in_folder(
             elif saved is None and os.path.lexists(one / TRAJECTORY):
                 check_barely_begun(one / TRAJECTORY, own)
         begun = [_Begun.of(one, saved, k) for k, one in enumerate(prepared)]
-        # Write nothing before it is certain that all runs can start.
+        # Nothing is written until all runs are known to be able to start.
         if not os.path.lexists(folder / PLAN):
             write_plan(folder, case, ladder)
         for one in folders:
             stack.enter_context(claimed(one, shown.message))
         going = _Going(folder, folders, ladder, prepared, begun, resume, saved, shorter, interruption, shown)
         if held is not None:
-            # This order lets an exchange that is killed between the two writes be extended again.
+            # In this order, an exchange that is killed between the two writes can still be extended.
             if saved is not None:
                 going.checkpoint()
             for one, own in zip(folders, cases, strict=True):
@@ -116,7 +116,7 @@ def exchange_in_folder(
 
 
 class _Recorder(FolderRecorder):
-    """Records the frames of one of several runs, whose states are saved together."""
+    """Records the frames of one of several runs; the states of all runs are saved together."""
 
     def checkpoint(self) -> None:
         """Write the trajectory; the state is saved with those of the other runs."""
@@ -153,13 +153,13 @@ class _Going:
     begun
         Starts of the runs.
     resume
-        Whether the folders may hold earlier results.
+        Whether the folders may contain earlier results.
     saved
         Checkpoint to continue from, or None.
     shorter
-        Cases of the shorter runs that these extend, or None.
+        Cases of the shorter runs that these runs extend, or None.
     interruption, shown
-        Signals a stop, and displays the progress.
+        Object that signals a stop, and object that displays the progress.
     """
 
     def __init__(
@@ -202,7 +202,7 @@ class _Going:
         """Advance all runs to their end, with an exchange after each interval."""
         runs, unit = self.runs, self.case.units.symbols[2]
         if all(run.recorder.finished for run in runs):
-            # An earlier process may have been killed before it wrote them.
+            # An earlier process may have been killed before it wrote the figures.
             self.write_figures("complete")
             self.shown.message(f"the exchange in {self.folder} has already ended; there is nothing to do")
             return
@@ -245,7 +245,7 @@ class _Going:
         except ArticulonError as error:
             self.wall[k] += time.monotonic() - began
             error.args = (f"{run.folder}: {error}", *error.args[1:])
-            with suppress(ArticulonError):  # the same failure may prevent this too
+            with suppress(ArticulonError):  # the same failure may also prevent this write
                 for one in self.runs:
                     one.recorder.checkpoint()
                 self.write_figures("failed")

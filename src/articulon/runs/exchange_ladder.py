@@ -36,7 +36,7 @@ REFUSED = {
     "rotations": "redrawn speeds are not those of Euler parameters; leave it out",
     "run.stop": "a run that ends early leaves the others without a partner to exchange with; leave it out",
 }
-"""Options that replica exchange rejects, and why."""
+"""Options that replica exchange rejects, each with the reason."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def ladder_of(
     model
         The model.
     thermostat
-        Thermostat in units of the model. Its temperature is that of all runs if ``temperatures`` is not given.
+        Thermostat in units of the model. All runs have its temperature if ``temperatures`` is not given.
     duration, every
         Duration of the runs, and time between exchanges [time].
     seed
@@ -119,8 +119,8 @@ def ladder_of(
 def _check_forces(model: Model) -> None:
     """Raise CaseError for forces that replica exchange does not support.
 
-    These are forces without an energy function, which the acceptance rule needs, and friction without noise, with which
-    the distribution of a run is unknown.
+    Replica exchange rejects forces without an energy function, because the acceptance rule needs the energy. It rejects
+    friction without noise, because the distribution of such a run is unknown.
     """
     if model.drives:
         raise CaseError(f"{WHERE}: '{model.drives[0].name}' drives a joint: no distribution is known; take it out")
@@ -146,7 +146,7 @@ def at_temperature(model: Model, temperature: float) -> Model:
 
 
 def cases_of(case: Case, model: Model, ladder: Ladder) -> list[Case]:
-    """Return the cases of the runs: equal except for temperature, locked joints, seed and thermal speeds.
+    """Return the cases of the runs, which differ only in temperature, locked joints, seed and thermal speeds.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def _case_of(case: Case, model: Model, ladder: Ladder, k: int) -> Case:
 
 
 def _held(model: Model, names: Sequence[str], every: float, where: str) -> Adaptive:
-    """Return the settings that lock joints for the whole run, as ``locked`` of ``simulate`` does."""
+    """Return the settings that lock joints for the whole run, like the argument ``locked`` of ``simulate``."""
     try:
         bodies = bodies_of_words(model, names, where)
         links_named(model, bodies, where)

@@ -16,14 +16,14 @@ from articulon.runs.run import REPORT
 
 PAGE = "exchange.html"
 FEW = 0.05
-"""Accepted fraction of the exchanges below which two neighbouring runs count as hardly mixing."""
+"""Fraction of accepted exchanges below which the page warns that two neighbouring runs hardly mix."""
 DISTINCT, NAMED = 6, 16
-"""Largest number of runs that get distinct colours, and largest number that are named at the axis."""
+"""Largest number of runs with distinct colours, and largest number of runs that are named at the axis."""
 COLUMNS = 400
 """Largest number of columns of a band over time."""
 BINS = 40
 SKIPPED = 0.25
-"""Fraction of the frames at the start that energy averages leave out."""
+"""Fraction of the frames, at the start, that averages of the energy exclude."""
 
 
 def exchange_page(case: Case, done: ReplicaExchange) -> str:
@@ -76,7 +76,7 @@ def exchange_page(case: Case, done: ReplicaExchange) -> str:
 
 
 def round_trips(done: ReplicaExchange) -> str:
-    """Number of round trips from the first run to the last and back, in words."""
+    """Return the number of round trips from the first run to the last and back, with its noun."""
     return f"{done.round_trips} round trip{'' if done.round_trips == 1 else 's'}"
 
 
@@ -133,7 +133,7 @@ def walkers_figure(case: Case, done: ReplicaExchange) -> Figure:
 
 
 def _shades(count: int) -> list[Any]:
-    """Colours from dark to bright, for the initial configurations in order."""
+    """Colours from dark to bright for ``count`` initial configurations, in order."""
     return list(colormaps["viridis"](np.linspace(0.0, 1.0, count)))
 
 

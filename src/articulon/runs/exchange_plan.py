@@ -19,9 +19,9 @@ from articulon.storage.checkpoint import NEWEST, PREVIOUS
 from articulon.storage.file_reading import SUMMARY, read_record
 
 PLAN = "exchange.json"
-"""File of the runs and their exchanges."""
+"""Name of the file with the runs and their exchanges."""
 BASE = "exchange.toml"
-"""File of the resolved case that all runs share."""
+"""Name of the file with the resolved case that all runs share."""
 
 
 def write_plan(folder: Path, case: Case, ladder: Ladder) -> None:
@@ -42,7 +42,7 @@ def read_plan(folder: Path) -> dict[str, Any]:
 
 
 def check_folder(folder: Path, case: Case, held: Case | None, ladder: Ladder, resume: bool) -> None:
-    """Raise ArticulonError unless a folder is free for an exchange, or holds the exchange that is to be continued."""
+    """Raise ArticulonError unless a folder is free for an exchange or contains the exchange that is to be continued."""
     run = next((name for name in (CASE, TRAJECTORY, SUMMARY) if os.path.lexists(folder / name)), None)
     if run is not None:
         raise ArticulonError(f"{folder} holds a run ({run}), not a replica exchange; choose another folder (out=...)")

@@ -22,9 +22,9 @@ class ReplicaExchange:
     """One run for each temperature and set of locked joints. The coordinates of a run jump at an exchange, after the
     frame at that time. The frames of a run sample the ensemble of its temperature and locked joints."""
     walkers: np.ndarray
-    """Index of the initial configuration that each run holds after each exchange, shape (exchanges, runs)."""
+    """Index of the initial configuration (walker) that each run has after each exchange, shape (exchanges, runs)."""
     tried: np.ndarray
-    """Number of exchanges tried between each run and the next, shape (runs − 1,)."""
+    """Number of exchanges attempted between each run and the next, shape (runs − 1,)."""
     accepted: np.ndarray
     """Number of exchanges accepted between each run and the next, shape (runs − 1,)."""
     folder: Path | None = None
@@ -32,7 +32,7 @@ class ReplicaExchange:
 
     @property
     def acceptance(self) -> np.ndarray:
-        """Accepted fraction of the exchanges between each run and the next, shape (runs − 1,)."""
+        """Fraction of accepted exchanges between each run and the next, shape (runs − 1,)."""
         with np.errstate(invalid="ignore"):
             return self.accepted / self.tried
 
@@ -40,7 +40,7 @@ class ReplicaExchange:
     def round_trips(self) -> int:
         """Number of times a walker has gone from the first run to the last and back."""
         ends = np.full(len(self.runs), -1)
-        ends[0], ends[-1] = 0, 1  # walkers that start at an end of the ladder
+        ends[0], ends[-1] = 0, 1  # 0 and 1 mark walkers that start at the first or the last run
         half, trips = np.zeros(len(self.runs), dtype=bool), 0
         for row in self.walkers:
             first, last = int(row[0]), int(row[-1])

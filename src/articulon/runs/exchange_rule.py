@@ -19,7 +19,7 @@ from articulon.simulation.preparation import Prepared
 from articulon.thermostats.total_momentum import without_momentum
 
 RANDOM_STREAM = 14
-"""Random stream of the speeds after an exchange."""
+"""Number of the random stream for the speeds after an exchange."""
 
 
 def own_seed(seed: int, run: int) -> int:
@@ -31,13 +31,13 @@ class Replica(NamedTuple):
     """A run of an exchange."""
 
     prepared: Prepared
-    """Everything that the run needs other than its state."""
+    """Everything that the run needs, except its state."""
     state: State
     """State of the run; an exchange changes it in place."""
 
 
 class Exchanges:
-    """The exchanges between runs: how many were tried and accepted, and which walker each run holds.
+    """The exchanges between runs: the numbers of attempted and accepted exchanges, and the walker that each run has.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Exchanges:
     def __init__(self, model: Model, temperatures: Sequence[float], seed: int) -> None:
         self.seed, runs = seed, len(temperatures)
         self.kT = [model.units.boltzmann * T for T in temperatures]
-        # Fixman's potential cancels the determinant of the mass matrix, so both are left out.
+        # Fixman's potential cancels the determinant of the mass matrix, so neither of them is evaluated.
         self.fixman = any(getattr(force, "of_determinant", False) for force in model.forces)
         bare = tuple(force for force in model.forces if not getattr(force, "of_determinant", False))
         self.bare = replace(model, forces=bare)
@@ -69,8 +69,8 @@ class Exchanges:
         return np.asarray(adaptive.resolution.locked_parts(replica.state))
 
     def attempt(self, replicas: Sequence[Replica], number: int) -> np.ndarray:
-        """Try one round of exchanges between neighbouring runs; ``number`` counts the rounds from 1. Return the walker
-        that each run then holds, shape (runs,)."""
+        """Attempt one round of exchanges between neighbouring runs; ``number`` counts the rounds from 1. Return the
+        walker that each run has after the round, shape (runs,)."""
         random = np.random.Generator(np.random.Philox(key=[self.seed, number]))
         energies = [potential_energy(self.bare, replica.state.q) for replica in replicas]
         for i in range((number + 1) % 2, len(replicas) - 1, 2):
@@ -81,8 +81,8 @@ class Exchanges:
         return self.walkers.copy()
 
     def likelihood(self, replicas: Sequence[Replica], i: int, energies: Sequence[float]) -> float:
-        """Compute ln of π_i(y) π_j(x) / (π_i(x) π_j(y)) for run i at x and the next run j at y, from their potential
-        energies [energy]."""
+        """Compute the logarithm of π_i(y) π_j(x) / (π_i(x) π_j(y)), where run i is at coordinates x, the next run j is
+        at y, and π are the distributions of the runs. ``energies`` are the potential energies of the runs [energy]."""
         one, other = replicas[i], replicas[i + 1]
         found = (1.0 / self.kT[i] - 1.0 / self.kT[i + 1]) * (energies[i] - energies[i + 1])
         here, there = self._locked(one), self._locked(other)
@@ -101,8 +101,8 @@ class Exchanges:
         return float(Space(self.bare, self.joints, q, locked).log_determinant())
 
     def _swap(self, replicas: Sequence[Replica], i: int, number: int) -> None:
-        """Swap the coordinates of run i and the next one. The change of energy counts as heat of the thermostats, so
-        that the energy balance of both runs is preserved."""
+        """Swap the coordinates of run i and of the next run. The change of the potential energy is recorded as heat of
+        the thermostats, so that the energy balance of both runs stays closed."""
         pair = (i, i + 1)
         states = [replicas[k].state for k in pair]
         before = [_energies(replicas[k]) for k in pair]

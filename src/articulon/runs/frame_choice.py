@@ -18,8 +18,8 @@ def chosen_frames(wanted: Any, count: int, where: str) -> list[int]:
     Parameters
     ----------
     wanted
-        Text "first:end:interval" or a slice, both without the frame ``end``; a list of numbers; one number; or None for
-        all frames. Negative numbers count from the end.
+        Text "first:end:interval", or a slice; both exclude the frame ``end``. Or a list of numbers; one number; or None
+        for all frames. Negative numbers count from the end.
     count
         Number of frames.
     where

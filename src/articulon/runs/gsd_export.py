@@ -1,8 +1,8 @@
 """Export of the contact spheres of a run as a GSD file, which OVITO, freud and HOOMD-blue read.
 
 Each contact sphere is a particle; bodies without spheres are left out. A particle has the diameter, centre and velocity
-of its sphere, and the orientation, mass, moment of inertia, angular momentum and number of the body that carries it.
-Therefore the masses of several spheres on one body must not be added up.
+of its sphere. Its orientation, mass, moment of inertia, angular momentum and body number are those of the body that
+carries the sphere. The masses of several spheres on one body must therefore not be added up.
 
 GSD has no fields for angular velocities and forces. They are stored as logged quantities in OVITO's format. Every frame
 has ``particles/angular_velocity``. The last frame also has the contacts, which are in the checkpoint of the run:
@@ -10,10 +10,10 @@ has ``particles/angular_velocity``. The last frame also has the contacts, which 
 and a bond of the type ``contact`` for each contact between two spheres, with ``bonds/normal_force`` and
 ``bonds/tangential_force``. In earlier frames the forces and numbers of contacts are NaN.
 
-The box of a GSD file is periodic in all directions and centred at the origin. Along periodic directions of the model it
-is the box of the model, shifted so that its centre is the origin; centres of spheres are wrapped into it, and images
-count the boxes that they have crossed. Along other directions, coordinates are those of the run, and the box is so
-large that no two spheres interact through its faces.
+The box of a GSD file is periodic in all directions and centred at the origin. Along periodic directions of the model,
+the box is that of the model, shifted so that its centre is the origin. Centres of spheres are wrapped into it, and the
+images count the boxes that they have crossed. Along other directions, coordinates are those of the run, and the box is
+so large that no two spheres interact through its faces.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from articulon.storage.atomic_writing import replacing
 
 FILE = "spheres.gsd"
 ROOM = 2.0
-"""Free space beyond the outermost sphere along non-periodic directions, in units of the largest diameter."""
+"""Free space beyond the outermost sphere along non-periodic directions, as a multiple of the largest diameter."""
 
 
 def write_gsd(results: Path | Run, file: Path | None = None) -> Path:
@@ -43,7 +43,7 @@ def write_gsd(results: Path | Run, file: Path | None = None) -> Path:
     Parameters
     ----------
     results
-        The folder of the run, or an open run. The case and the model of an open run are used as they are.
+        The folder of the run, or an open run. The case and the model of an open run are used without changes.
     file
         The file, by default ``spheres.gsd`` in the folder. An existing file is replaced.
 
@@ -55,7 +55,7 @@ def write_gsd(results: Path | Run, file: Path | None = None) -> Path:
     Raises
     ------
     ArticulonError
-        If the package gsd is not installed, the folder holds no run, or the run has no spheres.
+        If the package gsd is not installed, the folder contains no run, or the run has no spheres.
     """
     hoomd = _hoomd()
     run = results if isinstance(results, Run) else Run(results, Case.read(results / "case.toml"))
@@ -74,7 +74,7 @@ def write_gsd(results: Path | Run, file: Path | None = None) -> Path:
             for name, value in constant.items():
                 setattr(frame.particles, name, value)
             if saved is not None and k == 0:
-                # NaN is needed here: readers of GSD take fields that a frame lacks from the first frame.
+                # NaN must be written explicitly, because readers of GSD take missing fields from the first frame.
                 frame.log["particles/contact_force"] = np.full((spheres.size, 3), np.nan, dtype=np.float32)
                 frame.log["particles/contacts"] = np.full(spheres.size, np.nan, dtype=np.float32)
                 frame.log["bonds/normal_force"] = np.zeros(0, dtype=np.float32)
@@ -132,8 +132,9 @@ def _frame(hoomd: Any, model: Model, spheres: np.ndarray, run: Run, k: int) -> A
 
 
 def _angular_momentum(model: Model, body: np.ndarray, turn: np.ndarray, spin: np.ndarray) -> np.ndarray:
-    """Return 2 q S, the quaternion form of the angular momentum in HOOMD-blue (Kamberaj, Li and Hansen, J. Chem. Phys.
-    122, 224114, 2005), shape (spheres, 4). S is the angular momentum about the centre of mass in the body frame."""
+    """Return the quaternion 2 q S, HOOMD-blue's form of the angular momentum (Kamberaj, Li and Hansen, J. Chem. Phys.
+    122, 224114, 2005), shape (spheres, 4). q is the orientation, and S the angular momentum about the centre of mass in
+    the body frame."""
     xx, xy, xz, yy, yz, zz = np.where((body >= 0)[:, None], model.inertias[body], 0.0).T
     inertia = np.stack([xx, xy, xz, xy, yy, yz, xz, yz, zz], axis=1).reshape(-1, 3, 3)
     inside = np.einsum("kji,kj->ki", matrices(turn), spin)
@@ -187,6 +188,6 @@ def _wrapped(places: np.ndarray, edges: np.ndarray, periodic: np.ndarray) -> tup
 
 
 def _hoomd_box(edges: np.ndarray) -> list[float]:
-    """Lengths and tilt factors in HOOMD-blue's convention."""
+    """Lengths and tilt factors of the box in HOOMD-blue's convention."""
     (lx, _, _), (xy, ly, _), (xz, yz, lz) = edges.tolist()
     return [lx, ly, lz, xy / ly, xz / lz, yz / lz]

@@ -28,7 +28,8 @@ def shown_by(progress: SomeProgress | bool | None) -> SomeProgress:
     ----------
     progress
         An object that shows the progress; True for a bar on standard error or in a notebook, False for none. None shows
-        a bar in an interactive terminal or notebook, for runs longer than a second.
+        a bar in an interactive terminal or notebook, for runs longer than a second; elsewhere it shows only that
+        kernels are compiled.
 
     Raises
     ------
@@ -40,7 +41,7 @@ def shown_by(progress: SomeProgress | bool | None) -> SomeProgress:
 
     if progress is None:
         console = standard_error()
-        return RunProgress(console, PATIENCE) if console.is_terminal or console.is_jupyter else Silent()
+        return RunProgress(console, PATIENCE) if console.is_terminal or console.is_jupyter else Silent(announces=True)
     if isinstance(progress, bool):
         return RunProgress() if progress else Silent()
     if not all(callable(getattr(progress, name, None)) for name in ("start", "message", "update", "finish")):
@@ -90,7 +91,7 @@ class RunProgress:
             self._show()
 
     def _show(self) -> None:
-        """Start to display."""
+        """Show the display for the first time."""
         self._quiet = False
         if self._resumed:
             self.message(f"continuing from {self._with_unit(f'{self._resumed:.6g}')}")

@@ -77,10 +77,10 @@ def replica_exchange(
         Time between exchanges [time]; the duration must be a whole number of these intervals. For a case it must be a
         whole number of the frame intervals.
     temperatures
-        Temperatures of the runs in order [temperature]; by default all have that of the thermostat.
+        Temperatures of the runs in order [temperature]; by default all runs have the thermostat's temperature.
     locked
-        For each run, the bodies whose joints are locked, as in ``locked`` of :func:`articulon.simulate`; none by
-        default.
+        For each run, the bodies whose joints are locked, as in the argument ``locked`` of :func:`articulon.simulate`;
+        none by default.
     thermostat
         For a model, one of ``articulon.thermostats``; its temperature is set to that of each run. Not for a case, which
         specifies it.
@@ -90,9 +90,9 @@ def replica_exchange(
         For a case, the folder of the results, ``exchanges/<case>`` by default. It receives a folder for each run,
         ``exchange.json`` with the accepted exchanges, ``walkers.csv``, and the page ``exchange.html``.
     resume
-        For a case: whether to continue the exchange in the folder. Results are bitwise those of an uninterrupted
-        exchange. If there is none in the folder, a new one starts. If the overrides of the case have a longer
-        ``run.duration``, the exchange continues to that time.
+        For a case: whether to continue the exchange in the folder. Results are bitwise equal to those of an
+        uninterrupted exchange. If the folder contains no exchange, a new one starts. If the overrides of the case have
+        a longer ``run.duration``, the exchange continues to that time.
     progress
         See :func:`articulon.run`. For a model, nothing is shown by default.
     allow_code
@@ -114,10 +114,10 @@ def replica_exchange(
     ModelError
         For locked joints in a model with loop constraints.
     ArticulonError
-        If the folder holds another exchange, or an exchange is active in it.
+        If the folder contains another exchange, or an exchange is active in it.
     DivergenceError, KeyboardInterrupt
         See :func:`articulon.simulate` and :func:`articulon.run`. For a model, the exception's ``exchange`` holds the
-        results up to the last exchange; continue a case with ``resume=True``.
+        results up to the last exchange. To continue the exchange of a case, use ``resume=True``.
 
     Examples
     --------

@@ -58,10 +58,10 @@ class Run(results.Run):
         Parameters
         ----------
         folder
-            A folder that holds no run; it is created if missing.
+            A folder that contains no run; it is created if missing.
         atoms
-            Atoms that the trajectory stores, in the selection language of MDAnalysis, or ``"none"``; by default all, if
-            the model has atoms.
+            Atoms that the trajectory stores, in the selection language of MDAnalysis, or ``"none"``; by default all
+            atoms, if the model has atoms.
         atoms_every
             Atoms are stored in each frame whose number is a multiple of ``atoms_every``.
 
@@ -76,8 +76,8 @@ class Run(results.Run):
             For a model that no case file can describe (one with flexible bodies, or with forces or motions that are
             Python functions), and for a selection of no atoms.
         ArticulonError
-            If the folder holds a run, if this run is already in a folder, if frames are not equally spaced, or if the
-            disk is full.
+            If the folder contains a run, if this run is already in a folder, if frames are not equally spaced, or if
+            the disk is full.
         """
         from articulon.simulation.saving import save
         from articulon.studio.run_report import write_report_of
@@ -137,7 +137,7 @@ class Run(results.Run):
             Selection of atoms in the language of MDAnalysis, such as ``"protein"`` or ``"name CA"``. Distances, as in
             ``"around 5 protein"``, are those in the first frame that is written.
         frames
-            Selection of frames: ``"10:200:5"`` or a slice, both without the end itself, or a list of numbers; all by
+            Selection of frames: ``"10:200:5"`` or a slice, both excluding the end, or a list of numbers; all by
             default. Negative numbers count from the end. Positions of atoms are computed from the joint coordinates in
             double precision, so any atoms can be exported.
         align
@@ -271,8 +271,8 @@ class Run(results.Run):
         frames: int | None = None,
         progress: Progress | bool | None = None,
     ) -> Self:
-        """Continue the run from its end; afterwards it holds all frames. They are bitwise those of an uninterrupted
-        run.
+        """Continue the run from its end. Afterwards the run has all frames; they are bitwise equal to those of an
+        uninterrupted run.
 
         Parameters
         ----------
@@ -295,9 +295,9 @@ class Run(results.Run):
         CaseError
             For a duration that is not a whole number of steps or, in a folder, of frame intervals.
         ArticulonError
-            For a run in a folder that has met its stop condition, or that was interrupted and is given a duration.
+            For a run in a folder that has reached its stop condition, or that was interrupted and is given a duration.
         DivergenceError, KeyboardInterrupt
-            See :func:`articulon.simulate` and :func:`articulon.run`. The run then holds the results so far.
+            See :func:`articulon.simulate` and :func:`articulon.run`. The run then contains the results so far.
         """
         if self.memory is None:
             self._extend_folder(duration, frames, shown_by(progress))
@@ -374,10 +374,11 @@ class Run(results.Run):
     ) -> dict[str, Any] | None:
         """Compute the verdict on a scaled run in memory.
 
-        The verdict is only on the effect of scaling: None means that nothing was scaled, not that the run can be
-        trusted. An unscaled run can be checked by its energy balance (``summary["energy_balance_error_relative"]``), by
-        the temperature of each kind of motion (``summary["temperatures_of_freedoms"]``), by the number of independent
-        samples of its averages (:func:`articulon.analysis.torsion_correlation`), and by a run with half the step.
+        The verdict concerns only the effect of scaling. None means that nothing was scaled; it does not mean that the
+        run can be trusted. An unscaled run can be checked by its energy balance
+        (``summary["energy_balance_error_relative"]``), by the temperature of each kind of motion
+        (``summary["temperatures_of_freedoms"]``), by the number of independent samples of its averages
+        (:func:`articulon.analysis.torsion_correlation`), and by a run with half the step.
 
         This method makes an unscaled reference simulation from the first frame; see ``docs/fidelity.md``. The verdict
         on a run in a folder is in its ``summary``; its settings are in ``[fidelity]`` of the case.
@@ -385,13 +386,14 @@ class Run(results.Run):
         Parameters
         ----------
         tolerance
-            Accepted relative error, also as ``"2 %"``; by default that of the policy if it has one, otherwise 0.02.
+            Accepted relative error, also as text such as ``"2 %"``; by default that of the policy if it has one,
+            otherwise 0.02.
         error
             Kind of error. ``"time"`` compares the times at which positions are reached, relative to the duration;
             ``"position"`` compares the positions at each time, relative to the range of each motion.
         budget
             Largest cost of the unscaled simulation, as a fraction of the force evaluations of the run. A few thousand
-            evaluations are always allowed for small models. With 0 there is no unscaled simulation.
+            evaluations are allowed in any case, for small models. With 0 there is no unscaled simulation.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Scaling policies, one per file: the factor of each channel at each step. Every policy class in this
+"""Scaling policies, one per file: a policy gives the factor of each channel at each step. Every policy class in this
 package is found automatically; the names below are listed for type checkers and editors only."""
 
 from typing import Annotated, TypeAlias
@@ -17,7 +17,8 @@ from articulon.scaling.threshold import ThresholdAdaptive
 from articulon.scaling.two_factor import TwoFactor
 
 POLICIES = Family("scaling policy", "policy", lambda member: issubclass(member, ScalingPolicy))
-"""All scaling policies by their ``policy``: every class of this package that has one."""
+"""All scaling policies by the name in their attribute ``policy``: every class of this package that has this
+attribute."""
 POLICIES.discover(__name__, __path__)
 Policy: TypeAlias = Annotated[ScalingPolicy, POLICIES]
 """Any scaling policy, selected by its ``policy``."""

@@ -18,12 +18,13 @@ def atomistic(parameters, sums, factor):
 
 
 class Atomistic(ScalingPolicy):
-    """M q'' + (ζ + a2 kd ζ') M q' = a2 Γ: every force except the thermostat's ζ is multiplied by a2, as published.
+    """Multiply every force except the thermostat's friction ζ by a2: M q'' + (ζ + a2 kd ζ') M q' = a2 Γ, as published.
 
-    The thermostat keeps the kinetic temperature at its target Td, and forces scaled by a2 make the system sample
-    positions with the weight exp(−a2 Φ/(k Td)): the configuration is that of temperature **Td/a2**. With a2 = 10⁻³ and
-    773 K that is 773,000 K, and molten ions disperse like a gas. ``atomistic-clock`` is the form that preserves the
-    configuration.
+    M is the mass matrix, q the coordinates, Γ the forces, and kd the gain of the thermostat's term in the rate ζ'.
+    The thermostat keeps the kinetic temperature at its target Td. Because the forces are scaled by a2, the system
+    samples positions with the weight exp(−a2 Φ/(k Td)) for a potential Φ: the configuration is that of temperature
+    **Td/a2**. With a2 = 10⁻³ and 773 K this is 773,000 K, and molten ions disperse like a gas. The policy
+    ``atomistic-clock`` preserves the configuration.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("a2",)
@@ -34,13 +35,13 @@ class Atomistic(ScalingPolicy):
     thermostatted: ClassVar[bool] = True
 
     def parameters(self, damping: float) -> np.ndarray:
-        """(a2,)."""
+        """Return (a2,)."""
         return np.array([float(self.a2)])
 
     def least_factor(self) -> float:
-        """a2."""
+        """Return a2."""
         return float(self.a2)
 
     def configurational_factor(self) -> float:
-        """1/a2."""
+        """Return 1/a2."""
         return 1.0 / float(self.a2)

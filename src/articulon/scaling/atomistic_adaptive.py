@@ -1,4 +1,4 @@
-"""A factor that adapts to the thermostat, as Guy (2018, 4.3 and 4.8) suggests without giving an equation."""
+"""A factor that adapts to the thermostat, which Guy (2018, 4.3 and 4.8) suggests without giving an equation."""
 
 import math
 from typing import Annotated, ClassVar, Literal, Self
@@ -29,21 +29,22 @@ def atomistic_adaptive(parameters, sums, factor):
 
 
 class AtomisticAdaptive(ScalingPolicy):
-    """M q'' + (ζ + a2 kd ζ') M q' = a2 Γ with a2 = ε(t) = 1/(\\|kd ζ'\\| τ), within [minimum, 1] and smoothed.
+    """Scale as ``atomistic`` by a factor that varies with the thermostat: a2 = ε(t) = 1/(\\|kd ζ'\\| τ), smoothed.
 
-    ε is Guy's small parameter (4.5) in the time scale τ, limited to 1 where kd ζ' is small. It reaches 1 whenever the
-    temperature crosses its target, so a2 is smoothed as ln a2 = ∫ ln ε(t') exp(−(t − t')/m) dt'/m with a memory m,
-    starting from 1. The configuration is heated as by ``atomistic``, to **Td/a2** for a mean a2. Because a varying
-    factor does work that no energy function accounts for, energy is booked as work only.
+    The equation is M q'' + (ζ + a2 kd ζ') M q' = a2 Γ, with the symbols of ``atomistic``, and a2 stays within [minimum,
+    1]. ε is Guy's small parameter (4.5) for the time scale τ, limited to 1 if kd ζ' is small. It reaches 1 whenever the
+    temperature crosses its target. Therefore a2 is smoothed with a memory m: ln a2 = ∫ ln ε(t') exp(−(t − t')/m) dt'/m,
+    starting from 1. The configuration is heated as by ``atomistic``, to **Td/a2** for a mean a2. A varying factor does
+    work that no energy function accounts for, so energy is recorded only as work.
     """
 
     policy: Literal["atomistic-adaptive"] = "atomistic-adaptive"
     minimum: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1e-3
     """Smallest a2."""
     time_scale: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
-    """τ, the time scale of interest [time]; Guy's Case II has a nanosecond."""
+    """Time scale of interest τ [time]; Guy's Case II has a nanosecond."""
     memory: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
-    """m, the time over which a2 is smoothed [time]; τ/1000 by default."""
+    """Time m over which a2 is smoothed [time]; τ/1000 by default."""
     law = staticmethod(atomistic_adaptive)
     varies = True
     thermostatted: ClassVar[bool] = True
@@ -55,7 +56,7 @@ class AtomisticAdaptive(ScalingPolicy):
         return self
 
     def parameters(self, damping: float) -> np.ndarray:
-        """(minimum, τ, m)."""
+        """Return (minimum, τ, m)."""
         memory = 1e-3 * float(self.time_scale) if self.memory is None else float(self.memory)
         return np.array([float(self.minimum), float(self.time_scale), memory])
 
@@ -64,5 +65,5 @@ class AtomisticAdaptive(ScalingPolicy):
         return float(self.minimum)
 
     def configurational_factor(self) -> None:
-        """None: the factor varies."""
+        """Return None, because the factor varies."""
         return None

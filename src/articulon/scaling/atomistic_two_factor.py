@@ -1,4 +1,4 @@
-"""Two factors for a thermostatted system, Case III of Guy (2018, table 4.1)."""
+"""Two factors for a thermostatted system: Case III of Guy (2018, table 4.1)."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -18,11 +18,11 @@ def atomistic_two_factor(parameters, sums, factor):
 
 
 class AtomisticTwoFactor(ScalingPolicy):
-    """M q'' + (a2 ζ + a2 b2 kd ζ') M q' = a2 b2 Γ.
+    """Scale the thermostat's ζ by a2, and the other forces by a2 b2: M q'' + (a2 ζ + a2 b2 kd ζ') M q' = a2 b2 Γ.
 
-    Guy (2018) names this case, in which ζ is large as well, but prints no equation for it: this one follows by analogy
-    with 2.15, with ζ in place of the drag. ζ still grows until the kinetic temperature is at its target Td, so that the
-    configuration is that of **Td/(a2 b2)**.
+    The symbols are those of ``atomistic``. Guy (2018) names this case, in which ζ is large as well, but prints no
+    equation for it. This equation is analogous to 2.15, with ζ in place of the drag. ζ still grows until the kinetic
+    temperature is at its target Td, so that the configuration is that of **Td/(a2 b2)**.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("a2", "b2")
@@ -35,13 +35,13 @@ class AtomisticTwoFactor(ScalingPolicy):
     thermostatted: ClassVar[bool] = True
 
     def parameters(self, damping: float) -> np.ndarray:
-        """(a2, b2)."""
+        """Return (a2, b2)."""
         return np.array([float(self.a2), float(self.b2)])
 
     def least_factor(self) -> float:
-        """a2 b2."""
+        """Return a2 b2."""
         return float(self.a2) * float(self.b2)
 
     def configurational_factor(self) -> float:
-        """1/(a2 b2)."""
+        """Return 1/(a2 b2)."""
         return 1.0 / self.least_factor()

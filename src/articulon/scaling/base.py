@@ -1,17 +1,19 @@
-"""The contract of a scaling policy.
+"""Base class of scaling policies, and the inputs of their laws.
 
 A policy is a declaration and a jitted law ``law(parameters, sums, factor)``. The law reads its parameters (a flat
-array) and ``sums`` (20,). These begin with the magnitudes of the forces by channel: the sums of |F| over the bodies,
-unscaled, at the start of a step. Then follow the thermostat's ζ and kd ζ' there [1/time], 0 without one, and the step
-that is about to be tried [time], 0 before the first. The law writes the factor of each channel (8,). It may read
-``factor``, which holds the factors of the previous step, 1 before the first.
+array) and the inputs ``sums`` (20,), and writes the factor of each channel into ``factor`` (8,). It may also read
+``factor``, which contains the factors of the previous step; they are 1 before the first step.
 
-For a policy that ``follows`` the lag (``integrate/lag_tracking.py``) there follow: the longest relaxation time of the
-model [time]; the time since the factors last changed [time], 0 at the start; the time since the start [time]; and the
-largest delay of a tree that the scaling has caused so far [time]. Then, for the tree with the largest lag: the relative
-lag that it would have unscaled, infinite before it is known, the rate at which its velocity changes [1/time], and its
-relaxation time [time]. Last come the factor that the joints within trees need, and the relaxation time of the joint
-that needs it [time]. The law is called when these are updated.
+The first inputs are the magnitudes of the forces by channel: the sums of |F| over the bodies, unscaled, at the start of
+a step. Next are the thermostat's ζ and kd ζ' at this time [1/time], 0 without a thermostat, and the step that will be
+tried [time], 0 before the first step.
+
+For a policy that ``follows`` the lag (``integrate/lag_tracking.py``), further inputs are: the longest relaxation time
+of the model [time]; the time since the factors last changed [time], 0 at the start; the time since the start [time];
+and the largest delay of a tree that the scaling has caused so far [time]. Three inputs describe the tree with the
+largest lag: its relative lag without scaling, infinite before it is known; the rate at which its velocity changes
+[1/time]; and its relaxation time [time]. The last two are the factor that the joints within trees need, and the
+relaxation time of the joint that needs it [time]. The law is called when these inputs are updated.
 """
 
 import math
@@ -28,38 +30,39 @@ LAW = types.void(types.float64[::1], types.float64[::1], types.float64[::1])
 INPUTS = 20
 """Size of ``sums``."""
 ZETA, ZETA_RATE, STEP, RELAXATION, ELAPSED, AGE, DELAY, LAG, RATE, MEMORY, NEEDED, NEEDED_MEMORY = range(8, INPUTS)
-"""Positions in ``sums``, behind the channels, of ζ, kd ζ', the step, the longest relaxation time, the times since the
-last change and since the start, the delay so far, the lag of trees, its rate and its relaxation time, and what joints
-need, with their relaxation time."""
+"""Indices in ``sums``, after the channels, of ζ, kd ζ', the step, the longest relaxation time, the times since the last
+change and since the start, the delay so far, the lag of trees, its rate and its relaxation time, and the factor that
+joints need with their relaxation time."""
 
 
 class ScalingPolicy(Declaration):
-    """Base of every policy."""
+    """Base class of every policy."""
 
     if TYPE_CHECKING:
         policy: str
     law: ClassVar[Any]
     """The jitted law."""
     scales: ClassVar[bool] = True
-    """Whether it scales any force."""
+    """Whether the policy scales any force."""
     switches: ClassVar[bool] = False
-    """Whether it switches at a ``threshold`` of the ratio of potential to core drag, which a short unscaled run
-    determines if it is None; ``core`` names the body whose drag is used."""
+    """Whether the policy switches at a ``threshold`` of the ratio of the potential's forces to the core's drag
+    coefficient. A short unscaled run determines the threshold if it is None; ``core`` names the body whose drag is
+    used."""
     varies: ClassVar[bool] = False
     """Whether the factors change along the run."""
     smooth: ClassVar[bool] = False
     """Whether the factors change gradually, without distinct switching times."""
     follows: ClassVar[bool] = False
-    """Whether its law reads the lag of motions behind the forces, for which ``State.memory`` is needed."""
+    """Whether the law reads the lag of motions behind the forces, for which ``State.memory`` is needed."""
     thermostatted: ClassVar[bool] = False
-    """Whether it is a policy of Guy (2018, chapter 4), which requires a Nosé–Hoover thermostat."""
+    """Whether the policy is one of Guy (2018, chapter 4), which require a Nosé–Hoover thermostat."""
 
     def parameters(self, damping: float) -> np.ndarray:
         """Return the law's parameters; ``damping`` is the core's translational drag coefficient β [mass/time]."""
         raise NotImplementedError
 
     def least_factor(self) -> float:
-        """Smallest factor of the damping: it lengthens every relaxation time by its inverse."""
+        """Smallest factor of the damping; every relaxation time is longer by the inverse of this factor."""
         return 1.0
 
     def first_factor(self) -> float:
@@ -75,7 +78,7 @@ class ScalingPolicy(Declaration):
         raise NotImplementedError
 
     def target_factor(self) -> float:
-        """Factor of the thermostat's target, and thus of the initial kinetic energy: 1 except for
+        """Factor of the thermostat's target, and therefore of the initial kinetic energy; it differs from 1 only for
         ``atomistic-clock``."""
         return 1.0
 
@@ -84,12 +87,13 @@ class ScalingPolicy(Declaration):
         return math.sqrt(self.target_factor())
 
     def configurational_factor(self) -> float | None:
-        """Temperature at which positions are sampled with a thermostat, relative to its target: the kinetic
-        temperature divided by the factor of the potential. None if the factors vary."""
+        """Temperature at which positions are sampled under a thermostat, relative to the thermostat's target. It is the
+        kinetic temperature divided by the factor of the potential. None if the factors vary."""
         return 1.0
 
     def notes(self, temperature: float | None) -> list[str]:
-        """Notes for the user about a run with it, with Brownian forces of the given temperature; None without any."""
+        """Notes for the user about a run with this policy and with Brownian forces of the given temperature, or without
+        Brownian forces if it is None."""
         return []
 
     def describe(self) -> dict[str, Any]:

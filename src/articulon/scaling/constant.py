@@ -16,7 +16,10 @@ def constant(parameters, sums, factor):
 
 
 class Constant(ScalingPolicy):
-    """M q'' + C + a2 β D q' = a2 Γ: every force is multiplied by a2, as if every mass were divided by it."""
+    """Multiply every force by a2, as if every mass were divided by a2: M q'' + C + a2 β D q' = a2 Γ.
+
+    M is the mass matrix, q the coordinates, C the velocity-product terms, β D q' the drag, and Γ all other forces.
+    """
 
     positional: ClassVar[tuple[str, ...]] = ("a2",)
     policy: Literal["constant"] = "constant"
@@ -25,13 +28,13 @@ class Constant(ScalingPolicy):
     law = staticmethod(constant)
 
     def parameters(self, damping: float) -> np.ndarray:
-        """(a2,)."""
+        """Return (a2,)."""
         return np.array([float(self.a2)])
 
     def least_factor(self) -> float:
-        """a2."""
+        """Return a2."""
         return float(self.a2)
 
     def configurational_factor(self) -> float:
-        """1/a2."""
+        """Return 1/a2."""
         return 1.0 / float(self.a2)

@@ -15,12 +15,12 @@ def unscaled(parameters, sums, factor):
 
 
 class NoScaling(ScalingPolicy):
-    """Every force unchanged."""
+    """Leave every force unchanged."""
 
     policy: Literal["none"] = "none"
     law = staticmethod(unscaled)
     scales = False
 
     def parameters(self, damping: float) -> np.ndarray:
-        """No parameters."""
+        """Return an empty array, because the law has no parameters."""
         return np.zeros(1)

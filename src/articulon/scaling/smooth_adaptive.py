@@ -21,10 +21,12 @@ def scaled_smoothly_where_large(parameters, sums, factor):
 
 
 class SmoothAdaptive(ScalingPolicy):
-    """M q'' + C + a2 β D q' = a2 Γ_others + a2* Γ_p, a2* = 1 − (1 − a2) (1 + tanh((Γ_p/β − α)/w))/2.
+    """Scale like ``threshold-adaptive``, but with a continuous switch of the potential's factor.
 
-    This is ``threshold-adaptive`` with a hyperbolic switch of width w in place of its jump. It has the same error below
-    the threshold: the drift is too fast by 1/a2. The fidelity section of the summary shows the effect.
+    The equation is M q'' + C + a2 β D q' = a2 Γ_others + a2* Γ_p, with a2* = 1 − (1 − a2) (1 + tanh((Γ_p/β − α)/w))/2:
+    a hyperbolic switch of width w replaces the jump. The symbols are those of ``threshold-adaptive``. Below the
+    threshold, this policy has the same error: the drift is too fast by 1/a2. The fidelity section of the summary shows
+    the effect.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("a2",)
@@ -32,20 +34,20 @@ class SmoothAdaptive(ScalingPolicy):
     a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
     """Factor of the scaled forces."""
     threshold: Annotated[Quantity | None, Dimension("velocity", minimum=0)] = None
-    """α, the value of Γ_p/β around which scaling of the potential sets in [length/time]; with None a short unscaled run
-    determines it (Guy 2018, 5.2)."""
+    """Threshold α: the value of Γ_p/β around which the potential begins to be scaled [length/time]. If None, a short
+    unscaled run determines it (Guy 2018, 5.2)."""
     width: Annotated[Quantity | None, Dimension("velocity", minimum=0, exclusive=True)] = None
-    """w, width of the switch, which covers 76 % of its range from α − w to α + w [length/time]; a tenth of the
-    threshold by default."""
+    """Width w of the switch [length/time]; a tenth of the threshold by default. From α − w to α + w the switch covers
+    76 % of its range."""
     core: BodyName | None = None
-    """Body that provides β; by default the one with the largest."""
+    """Body whose drag coefficient is β; by default the body with the largest coefficient."""
     law = staticmethod(scaled_smoothly_where_large)
     switches = True
     varies = True
     smooth = True
 
     def parameters(self, damping: float) -> np.ndarray:
-        """(a2, α, β, w)."""
+        """Return (a2, α, β, w)."""
         if self.threshold is None:
             raise ValueError("the threshold has not been determined yet")
         threshold = float(self.threshold)
@@ -55,9 +57,9 @@ class SmoothAdaptive(ScalingPolicy):
         return np.array([float(self.a2), threshold, damping, width])
 
     def least_factor(self) -> float:
-        """a2."""
+        """Return a2."""
         return float(self.a2)
 
     def configurational_factor(self) -> None:
-        """None: the factor varies."""
+        """Return None, because the factor varies."""
         return None

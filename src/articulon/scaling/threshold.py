@@ -1,4 +1,4 @@
-"""The published adaptive rule: the potential is scaled only where it is large (Guy 2018, 5.6 and 5.7)."""
+"""The published adaptive rule: the potential is scaled only if its forces are large (Guy 2018, 5.6 and 5.7)."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -19,11 +19,14 @@ def scaled_where_large(parameters, sums, factor):
 
 
 class ThresholdAdaptive(ScalingPolicy):
-    """M q'' + C + a2 β D q' = a2 Γ_others + a2* Γ_p, with a2* = a2 where Γ_p/β > α and 1 elsewhere.
+    """Multiply all forces by a2, but those of the potential only if they exceed a threshold.
 
-    Γ_p is the sum of |F| of the potential over the bodies and β the core's drag coefficient, evaluated once per
-    accepted step. Below the threshold the drag is scaled but the potential is not, so that the steady drift Γ_p/(a2 β)
-    is too fast by 1/a2, as published. The fidelity section of the summary shows the effect.
+    The equation is M q'' + C + a2 β D q' = a2 Γ_others + a2* Γ_p, with a2* = a2 if Γ_p/β > α, and a2* = 1 otherwise. M
+    is the mass matrix, q the coordinates, C the velocity-product terms, β D q' the drag, and Γ_others all forces except
+    drag and potential. In the condition, Γ_p is the sum of |F| of the potential over the bodies, and β is the core's
+    drag coefficient, evaluated once per accepted step. Below the threshold, the drag is scaled but the potential is
+    not, so that the steady drift Γ_p/(a2 β) is too fast by 1/a2, as published. The fidelity section of the summary
+    shows the effect.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("a2",)
@@ -31,24 +34,24 @@ class ThresholdAdaptive(ScalingPolicy):
     a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
     """Factor of the scaled forces."""
     threshold: Annotated[Quantity | None, Dimension("velocity", minimum=0)] = None
-    """α, the value of Γ_p/β above which the potential is scaled too [length/time]; with None a short unscaled run
-    determines it (Guy 2018, 5.2)."""
+    """Threshold α: the value of Γ_p/β above which the potential is scaled too [length/time]. If None, a short unscaled
+    run determines it (Guy 2018, 5.2)."""
     core: BodyName | None = None
-    """Body that provides β; by default the one with the largest."""
+    """Body whose drag coefficient is β; by default the body with the largest coefficient."""
     law = staticmethod(scaled_where_large)
     switches = True
     varies = True
 
     def parameters(self, damping: float) -> np.ndarray:
-        """(a2, α, β)."""
+        """Return (a2, α, β)."""
         if self.threshold is None:
             raise ValueError("the threshold has not been determined yet")
         return np.array([float(self.a2), float(self.threshold), damping])
 
     def least_factor(self) -> float:
-        """a2."""
+        """Return a2."""
         return float(self.a2)
 
     def configurational_factor(self) -> None:
-        """None: the factor varies."""
+        """Return None, because the factor varies."""
         return None

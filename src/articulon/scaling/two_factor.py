@@ -1,4 +1,4 @@
-"""One factor for the drag, and another one in addition for all other forces (Guy 2018, 2.15)."""
+"""One factor for the drag, and an additional factor for all other forces (Guy 2018, 2.15)."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -18,7 +18,11 @@ def two_factor(parameters, sums, factor):
 
 
 class TwoFactor(ScalingPolicy):
-    """M q'' + C + a2 β D q' = a2 b2 Γ: positions relax more slowly by 1/b2 and, with noise, are sampled at b2 T."""
+    """Multiply the drag by a2 and all other forces by a2 b2: M q'' + C + a2 β D q' = a2 b2 Γ.
+
+    M is the mass matrix, q the coordinates, C the velocity-product terms, β D q' the drag, and Γ all other forces.
+    Positions relax more slowly by 1/b2 and, with noise, are sampled at the temperature b2 T.
+    """
 
     positional: ClassVar[tuple[str, ...]] = ("a2", "b2")
     policy: Literal["two-factor"] = "two-factor"
@@ -29,11 +33,11 @@ class TwoFactor(ScalingPolicy):
     law = staticmethod(two_factor)
 
     def parameters(self, damping: float) -> np.ndarray:
-        """(a2, b2)."""
+        """Return (a2, b2)."""
         return np.array([float(self.a2), float(self.b2)])
 
     def least_factor(self) -> float:
-        """a2, which lengthens the relaxation times."""
+        """Return a2, because relaxation times are longer by its inverse."""
         return float(self.a2)
 
     def notes(self, temperature: float | None) -> list[str]:
@@ -49,5 +53,5 @@ class TwoFactor(ScalingPolicy):
         return [clock]
 
     def configurational_factor(self) -> float:
-        """1/(a2 b2)."""
+        """Return 1/(a2 b2)."""
         return 1.0 / (float(self.a2) * float(self.b2))

@@ -1,10 +1,10 @@
-"""Selection of the forces in a right-hand side, and the factor that multiplies them."""
+"""Selection of the forces on the right-hand side of the equations of motion, and the factor that multiplies them."""
 
 from typing import NamedTuple
 
 
 class Acting(NamedTuple):
-    """Selection of the forces in a right-hand side."""
+    """Selection of the forces on the right-hand side."""
 
     factor: float = 1.0
     """Factor that multiplies all forces."""

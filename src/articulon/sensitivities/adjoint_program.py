@@ -1,18 +1,20 @@
-"""The adjoint of a right-hand side: maps weights of q' and u' to derivatives with respect to coordinates, speeds and
-parameters, in O(n).
+"""The adjoint of a right-hand side: from weights of q' and u', which are the adjoint variables, it computes derivatives
+with respect to coordinates, speeds and parameters, in O(n).
 
-With weights w of u' and λ = M⁻¹ w, the derivative of w·u' has two parts. The first is that of −λ·τ of inverse dynamics
-at the actual accelerations, with wrenches held fixed while bodies turn (``dynamics/derivatives/products.py``). The
-second is that of the virtual power of the forces, P = Σ V_i·W_i + λ·τ, where V is the motion of the links at joint
-speeds λ, held fixed: every force adds its derivatives with respect to places and velocities of links. Column s of a
-joint displaces everything the joint carries, so velocities there change by s × v + ψ' (``motion_columns.py``). With the
-wrenches A = ∂P/∂place and B = ∂P/∂velocity, summed over all carried links,
+Let w be the weights of u', and λ = M⁻¹ w. The derivative of w·u' has two parts. The first part is the derivative of
+−λ·τ, where τ are the joint forces of inverse dynamics at the actual accelerations and with wrenches held fixed while
+bodies turn (``dynamics/derivatives/products.py``). The second part is the derivative of the virtual power of the
+forces, P = Σ V_i·W_i + λ·τ, where V is the motion of the links at joint speeds λ, held fixed, W are the wrenches on the
+links, and τ are here the joint forces that act. Every force adds its derivatives with respect to poses and velocities
+of links. Column s of a joint displaces everything that the joint carries, so velocities there change by s × v + ψ'
+(``motion_columns.py``). Let the wrenches A = ∂P/∂pose and B = ∂P/∂velocity be summed over all carried links. Then, with
+the velocity v and the angular velocity ω,
 
     ∂P/∂q = s·(A + v × B + ω × B's moment) + ψ'·B,   ∂P/∂u = s·B.
 
 The rates of Euler parameters are e' = ½ e ω (a quaternion product). With weights μ of e', the derivative with respect
-to e is −½ μ ω, and the one with respect to ω is the vector part of ½ ē μ. A change of e turns the body by 2 ē δe/|e|²
-in its frame, so a derivative t in the tangent space of q becomes 2 e t/|e|² with respect to e.
+to e is −½ μ ω, and the derivative with respect to ω is the vector part of ½ ē μ. A change δe turns the body by
+2 ē δe/|e|² in its own frame, so a derivative t in the tangent space of q becomes 2 e t/|e|² with respect to e.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -73,7 +75,7 @@ from articulon.sensitivities.table_gradients import Tables, links_of
 
 
 class Adjoint(NamedTuple):
-    """The adjoint program and the arrays through which it is called."""
+    """The adjoint program, and the arrays for its inputs and results."""
 
     code: np.ndarray
     """Code of the program, shape (passes, 2)."""
@@ -88,7 +90,7 @@ class Adjoint(NamedTuple):
     u_weight: np.ndarray
     """Weights of u', shape (nu,)."""
     by_q: np.ndarray
-    """Derivatives with respect to the coordinates, Euler parameters as four numbers, shape (nq,)."""
+    """Derivatives with respect to the coordinates, shape (nq,); those of Euler parameters have four numbers."""
     by_u: np.ndarray
     """Derivatives with respect to the speeds, shape (nu,)."""
 
@@ -111,15 +113,16 @@ class Weighed(NamedTuple):
 
 
 Weighing = Callable[[Evaluator, Weighed, Tables, bool, Acting], Iterable[Bound]]
-"""Function that yields the passes of :func:`weighing`, or of its form for flexible bodies."""
+"""Function that yields the passes of :func:`weighing`, or of the corresponding function for flexible bodies."""
 
 
 def adjoint_program(
     e: Evaluator, gradients: Tables, bodies: bool = True, acting: Acting = ALL, weigh: Weighing | None = None
 ) -> tuple[Program, Adjoint]:
     """Build the adjoint of the right-hand side of a model with the selected forces. Return the program, which the
-    caller must keep alive, and its arrays. It adds derivatives with respect to the numbers of the model's tables to
-    ``gradients``; those of links only if ``bodies`` are parameters. ``weigh`` takes the place of :func:`weighing`."""
+    caller must keep alive, and its arrays. The program adds derivatives with respect to the numbers of the model's
+    tables to ``gradients``; derivatives with respect to the numbers of links are computed only if ``bodies`` are
+    parameters. ``weigh`` replaces :func:`weighing` unless it is None."""
     forest, nq, nu = e.system.forest, e.model.nq, e.model.nu
     found = Adjoint(np.zeros((0, 2), dtype=np.int64), np.zeros(1), *(np.zeros(n) for n in (nq, nu, nq, nu, nq, nu)))
     by = np.zeros(nu), np.zeros(nu)
@@ -133,27 +136,27 @@ def adjoint_program(
 
 
 class Point(NamedTuple):
-    """Quantities that derivatives at a state read, and the passes that compute them."""
+    """Quantities at a state that derivatives need, and the passes that compute them."""
 
     weights: np.ndarray
-    """Scratch in which M⁻¹ is applied, shape (nu,)."""
+    """Scratch array to which M⁻¹ is applied, shape (nu,)."""
     factors: np.ndarray
-    """Factors of M⁻¹, shape (nu, 7)."""
+    """Factors of the inverse mass matrix M⁻¹, shape (nu, 7)."""
     carried: Carried
     """The links, their motion columns, and scratch."""
     passes: tuple[Bound, ...]
-    """Passes that compute these from coordinates and speeds."""
+    """Passes that compute these quantities from coordinates and speeds."""
     held: HeldRows | None
-    """Rows of loops and driven joints; None if there are none."""
+    """Rows of loop constraints and driven joints; None if there are none."""
 
 
 def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray, acting: Acting = ALL) -> Point:
-    """Prepare links under their forces, their accelerations, motion columns, and factors of M⁻¹."""
+    """Prepare the links under their forces, their accelerations, their motion columns, and the factors of M⁻¹."""
     forest, forces, ws, channels = e.system.forest, e.system.forces, e.ws, e.channels
     links, nu, factor, ones = forest.mass.size, e.model.nu, np.full(8, acting.factor), np.ones(1)
     gravity = acting.factor * forces.gravity
     friction = channels.wrench[DAMPING], channels.wrench[STOCHASTIC]
-    # Noise is taken from the window of the right-hand side; without resistance there is none.
+    # Noise is that of the right-hand side's window. Without resistance there is no noise.
     window = e.rhs.window if acting.resistance else np.zeros(1, dtype=np.int64)
     at = At(forest, ws, q, u, time, window, channels, *friction)
     udot, articulated = np.zeros(nu), np.zeros((links, inverse_mass.ARTICULATED))
@@ -187,7 +190,8 @@ def point_of(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray, actin
 
 def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting: Acting = ALL) -> Iterator[Bound]:
     """Yield passes that compute the derivatives of weighted accelerations under the selected forces with respect to the
-    state, and add those with respect to the tables; those of links only if ``bodies`` are parameters."""
+    state, and add the derivatives with respect to the tables. Derivatives with respect to the numbers of links are
+    added only if ``bodies`` are parameters."""
     forest, forces, ws = e.system.forest, e.system.forces, e.ws
     links, nu = forest.mass.size, e.model.nu
     weight, factors, carried, passes, held = point_of(e, at.q, at.u, at.time, acting)
@@ -232,8 +236,8 @@ def weighing(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting:
 
 
 def powers_adjoint(e: Evaluator, gradients: Tables, power: AdjointAt, acting: Acting) -> Iterator[Bound]:
-    """Yield passes that add the derivatives of the virtual power of all selected forces except gravity, at links where
-    these were last computed."""
+    """Yield passes that add the derivatives of the virtual power of all selected forces except gravity, for the poses
+    of the links at which the forces were last computed."""
     forces, ws, motion, by_place = e.system.forces, e.ws, power.motion, power.by_place
     yield from forces_adjoint(e, gradients, power, acting, found=True)
     if acting.resistance and forces.drag.link.size:
@@ -248,8 +252,9 @@ def powers_adjoint(e: Evaluator, gradients: Tables, power: AdjointAt, acting: Ac
 def forces_adjoint(
     e: Evaluator, gradients: Tables, power: AdjointAt, acting: Acting, found: bool = False
 ) -> Iterator[Bound]:
-    """Yield passes that add the derivatives of the virtual power of all forces except drag and gravity. With ``found``,
-    the forces between sites were last computed at the same links and are not computed again."""
+    """Yield passes that add the derivatives of the virtual power of all forces except drag and gravity. ``found`` tells
+    that the forces between sites were last computed at the same poses of the links; they are then not computed
+    again."""
     for (kind, table), gradient in zip(e.system.forces.terms, gradients.terms, strict=True):
         if acting.resistance or kind.resistance != "joints":
             yield from kind.adjoint(table, gradient, power)
@@ -258,7 +263,7 @@ def forces_adjoint(
 
 @pass_of
 def factor_adjoint(factor, tau, wrench, weight, motion, gradient):
-    """Add λ·τ + Σ V·W, times a factor."""
+    """Add the virtual power λ·τ + Σ V·W, times a factor."""
     power = 0.0
     for k in range(tau.size):
         power += weight[k] * tau[k]
@@ -280,7 +285,7 @@ def weight_adjoint(forest, ws, gravity, motion, gradient):
 
 @pass_of
 def multiply(factor, weight, motion, pushed, moved):
-    """Multiply joint speeds (nu,) and the motion of the links at these speeds (links, 6) by the factor of the
+    """Multiply joint speeds (nu,), and the motion of the links at these speeds (links, 6), by the factor of the
     forces."""
     for k in range(weight.size):
         pushed[k] = factor * weight[k]
@@ -291,8 +296,8 @@ def multiply(factor, weight, motion, pushed, moved):
 
 @pass_of
 def keep_wrenches(wrench, given):
-    """Keep wrenches on links (links, 6), force first, in the form that ``composites.py`` uses for wrenches held
-    fixed."""
+    """Store wrenches on links (links, 6), force first, in the form in which ``composites.py`` reads wrenches that are
+    held fixed."""
     for i in range(wrench.shape[0]):
         for k in range(6):
             given[i, k] = wrench[i, k]
@@ -300,7 +305,7 @@ def keep_wrenches(wrench, given):
 
 @pass_of
 def begin(by_q, by_u, by_place, by_velocity, by_coordinate, by_speed):
-    """Initialise the derivatives of P with those of −λ·τ of inverse dynamics (nu,)."""
+    """Initialise the derivatives of P with the derivatives of −λ·τ of inverse dynamics (nu,)."""
     for i in range(by_place.shape[0]):
         for k in range(6):
             by_place[i, k], by_velocity[i, k] = 0.0, 0.0
@@ -310,7 +315,8 @@ def begin(by_q, by_u, by_place, by_velocity, by_coordinate, by_speed):
 
 @pass_of
 def gravity_adjoint(forest, ws, motion, gradient):
-    """Add ∂P/∂g = Σ m V + Ω × h."""
+    """Add the derivative ∂P/∂g = Σ m V + Ω × h, with mass m, first moment h, virtual velocity V and angular velocity
+    Ω."""
     for i in range(forest.mass.size):
         w, v = load_motion(motion, i, 0)
         h = apply(load_matrix(ws.rotation, i), load(forest.moment, i))
@@ -322,8 +328,8 @@ def gravity_adjoint(forest, ws, motion, gradient):
 
 @pass_of
 def project_powers(forest, ws, columns, by_place, by_velocity, by_coordinate, by_speed):
-    """Add ∂P with respect to places and velocities of links (links, 6), which are summed towards the roots, to the
-    derivatives with respect to joint coordinates and speeds."""
+    """Sum the derivatives of P with respect to poses and velocities of links (links, 6) towards the roots, and add them
+    to the derivatives with respect to joint coordinates and speeds."""
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
     for i in range(parent.size):
         v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
@@ -348,8 +354,8 @@ def project_powers(forest, ws, columns, by_place, by_velocity, by_coordinate, by
 
 @pass_of
 def inertia_adjoint(ws, acceleration, motion, by_mass, by_moment, by_inertia):
-    """Subtract the derivatives of V·(I a + v × I v), with spatial motions about the links' origins, with respect to
-    masses, first moments and inertias in the links' frames."""
+    """Subtract the derivatives of V·(I a + v × I v) with respect to masses, first moments and inertias in the links'
+    frames. I are spatial inertias, and V, a and v spatial motions, about the links' origins."""
     for i in range(by_mass.size):
         R = load_matrix(ws.rotation, i)
         v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
@@ -371,7 +377,8 @@ def inertia_adjoint(ws, acceleration, motion, by_mass, by_moment, by_inertia):
 
 @pass_of
 def finish(forest, q, u, q_weight, by_coordinate, by_speed, by_q, by_u):
-    """Compute derivatives with respect to coordinates (nq,) and speeds (nu,), including those of the weighted q'."""
+    """Compute derivatives with respect to coordinates (nq,) and speeds (nu,), including the contributions of weighted
+    q'."""
     kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
     for i in range(kinds.size):
         kind, k, j = kinds[i], q_start[i], u_start[i]

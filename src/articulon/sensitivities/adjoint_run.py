@@ -1,4 +1,4 @@
-"""One forward and one backward sweep through a run: derivatives with respect to any number of parameters."""
+"""One forward and one backward sweep through a run, for derivatives with respect to any number of parameters."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -11,12 +11,12 @@ from articulon.sensitivities.stepping import ADVANCE, REVERSE, finish_weights, f
 from articulon.sensitivities.table_gradients import differentiated, in_one
 
 ACTIONS = 4096
-"""Number of schedule actions that are handed over at once."""
+"""Number of schedule actions in one call of the compiled code."""
 
 
 def by_adjoint(steps: Steps, kept: int, bodies: bool = True) -> Derivatives:
-    """Compute the derivatives of the objective, with ``kept`` checkpoints besides the current state and the final
-    state. Derivatives with respect to the numbers of links are computed only if ``bodies`` are parameters."""
+    """Compute the derivatives of the objective, with ``kept`` checkpoints in addition to the current state and the
+    final state. Derivatives with respect to the numbers of links are computed only if ``bodies`` are parameters."""
     stepping, (times, lengths) = steps.stepping, steps.times
     gradients, by_tables = in_one(differentiated(*stepping.evaluator.system[:3]))
     stepper, _programs = stepping.reversing(gradients, bodies)
@@ -28,7 +28,7 @@ def by_adjoint(steps: Steps, kept: int, bodies: bool = True) -> Derivatives:
 
     actions = schedule(times.size, kept)
     first, last = _first(actions)
-    # The final state is needed first: the step that is reversed first ends there.
+    # The final state is computed first, because the reversal begins at the end of the last step.
     follow([*first, (ADVANCE, last[1], last[2], last[2] + 1, kept + 1)])
     end = states[kept + 1].copy()
     value, by_q, by_u = steps.weigh(end)

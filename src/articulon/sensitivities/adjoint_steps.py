@@ -1,15 +1,16 @@
 """Steps of explicit Runge–Kutta rules with given lengths, and their adjoints.
 
-A step has stages y_i = y + h Σ a_ij k_j, k_i = f(t + c_i h, y_i), and the end ŷ = y + h Σ b_i k_i, where Euler
-parameters are normalised, e⁺ = ê/|ê| (``explicit_runge_kutta.py``). The discrete adjoint (Hager, Numer. Math. 87, 247,
-2000) takes weights λ of the state at the end of the step to weights of the state at its start:
+A step of length h has stages y_i = y + h Σ a_ij k_j with rates k_i = f(t + c_i h, y_i). It ends at ŷ = y + h Σ b_i k_i,
+where Euler parameters are normalised, e⁺ = ê/|ê| (``explicit_runge_kutta.py``). The discrete adjoint (Hager, Numer.
+Math. 87, 247, 2000) converts weights λ of the state at the end of the step, which are the adjoint variables, to weights
+of the state at its start:
 
-    λ̂ = (λ − e⁺ (e⁺·λ))/|ê| of Euler parameters, else λ,
+        λ̂ = (λ − e⁺ (e⁺·λ))/|ê| for Euler parameters, otherwise λ,
     μ_i = h b_i λ̂ + h Σ_{j>i} a_ji g_j,   g_i = (∂f/∂y_i)ᵀ μ_i,   from the last stage to the first,
     λ = λ̂ + Σ g_i,
 
-and the derivative with respect to a parameter gains Σ (∂f/∂p)ᵀ μ_i. The result is the derivative of the computed steps,
-up to rounding.
+The derivative with respect to a parameter p increases by Σ (∂f/∂p)ᵀ μ_i. The result is the derivative of the computed
+steps, up to rounding.
 """
 
 import math
@@ -27,7 +28,7 @@ from articulon.passes import pass_of, run
 
 
 class Scratch(NamedTuple):
-    """Scratch arrays of a step; they can be deleted without loss."""
+    """Scratch arrays of a step; they contain no data that must be kept between steps."""
 
     y: np.ndarray
     """Coordinates and speeds, shape (ny,)."""
@@ -36,11 +37,11 @@ class Scratch(NamedTuple):
     stages: np.ndarray
     """Time derivatives at the stages, shape (stages, ny)."""
     gains: np.ndarray
-    """Vectors g_i of the stages, shape (stages, ny)."""
+    """Vectors g_i = (∂f/∂y_i)ᵀ μ_i of the stages, shape (stages, ny)."""
 
 
 def scratch(ny: int, tableau: Tableau) -> Scratch:
-    """Allocate the arrays for a rule."""
+    """Allocate the arrays for a Runge–Kutta rule."""
     shape = tableau.b.size, ny
     return Scratch(np.zeros(ny), np.zeros(shape), np.zeros(shape), np.zeros(shape))
 
@@ -94,7 +95,7 @@ def step(rhs, tableau, quaternion, clock, scratch):
 
 @jit
 def weigh_stage(adjoint, time, y, weight, gain):
-    """Compute g = (∂f/∂y)ᵀ weight; contributions to the derivatives with respect to parameters are added."""
+    """Compute g = (∂f/∂y)ᵀ weight, and add the contributions to the derivatives with respect to parameters."""
     nq, nu = adjoint.q.size, adjoint.u.size
     put_state(adjoint, time, y)
     copy_into(adjoint.q_weight, weight[:nq])
@@ -112,7 +113,7 @@ def find_step(rhs, tableau, clock, scratch):
 
 @pass_of
 def find_end(tableau, quaternion, clock, scratch, end):
-    """Compute the state at the end of a step whose stages are known, before loops are closed."""
+    """Compute the state at the end of a step whose stages are known, before the projection onto the constraints."""
     end_step(tableau, quaternion, clock[1], scratch, end)
 
 
@@ -132,7 +133,7 @@ def reverse(adjoint, tableau, quaternion, clock, scratch, weight):
             along += s * e[m] * weight[k + m]
         for m in range(4):
             weight[k + m] = s * (weight[k + m] - s * e[m] * along)
-    # The derivatives of the stages are not needed from here on; the weights take their place.
+    # The rates of the stages are not needed any more; their array is reused for the weights.
     for i in range(count - 1, -1, -1):
         for v in range(mu.size):
             mu[v] = h * tableau.b[i] * weight[v]

@@ -1,10 +1,11 @@
 """Derivatives of motion without inertia, ζ(q) u = Γ(q, t) + F (``integrate/overdamped_steps.py``).
 
-Let the drag B of the links take the place of an inertia, ζ = Jᵀ B J. The equation is then the equation of motion of
-links with inertias B, which are at rest, accelerate by u, and feel the wrenches that all forces exert at rest. With
-weights w of u and ν = ζ⁻¹ w, the derivative of w·u is that of −ν·(inverse dynamics of these links) plus that of the
-virtual power of the forces at ν, as in ``adjoint_program.py``; the weights of F are ν. F = Jᵀ f is the generalised
-force of held noise f at the start of a step: the joint forces of links without inertia under wrenches.
+Here ζ = Jᵀ B J is the drag matrix, made from the drag B of the links like a mass matrix from inertias. The equation
+is then the equation of motion of links with inertias B. These links are at rest, have the joint accelerations u, and
+are under the wrenches that all forces exert at rest. Let w be weights of u, and ν = ζ⁻¹ w. The derivative of w·u is the
+derivative of −ν·(inverse dynamics of these links) plus the derivative of the virtual power of the forces at ν, as in
+``adjoint_program.py``. The weights of F are ν. F = Jᵀ f is the generalised force of the noise f that is held from the
+start of a step; it is computed as the joint forces of links without inertia under wrenches.
 """
 
 from collections.abc import Iterator
@@ -65,23 +66,24 @@ from articulon.sensitivities.turning_derivatives import spread_shift
 
 
 class Balanced(NamedTuple):
-    """Weights or changes of the speeds of motion without inertia, at the coordinates ``Scratch.middle``."""
+    """Weights or changes in motion without inertia, at the coordinates ``Scratch.middle``."""
 
     weight: np.ndarray
     """Weights of u, or changes of u, shape (nu,)."""
     by_coordinate: np.ndarray
-    """Derivatives with respect to the coordinates in their tangent space, or changes of these, shape (nu,)."""
+    """Derivatives with respect to the coordinates in their tangent space, or changes of the coordinates, shape
+    (nu,)."""
     by_noise: np.ndarray
     """Derivatives with respect to F, or changes of F, shape (nu,)."""
 
 
 class Balance(NamedTuple):
-    """Links at rest that accelerate by u, and the passes that prepare them."""
+    """Links at rest with the joint accelerations u, and the passes that prepare them."""
 
     passes: list[Bound]
     carried: Carried
     factors: np.ndarray
-    """Factors of ζ⁻¹."""
+    """Factors of the inverse drag matrix ζ⁻¹."""
     noise: Carried
     """The links without inertia under the wrenches of noise."""
 
@@ -92,7 +94,7 @@ def balanced(e: Evaluator) -> Balanced:
 
 
 def balance(e: Evaluator, arrays: Scratch, programs: list[Program]) -> Balance:
-    """Prepare the quantities that derivatives in the middle of a step read, from the programs of its passes."""
+    """Prepare the quantities that derivatives in the middle of a step need, from the programs of the step's passes."""
     forest, ws, nu = e.system.forest, e.ws, e.model.nu
     links, nothing, none = forest.mass.size, np.zeros(nu), np.zeros(3)
     still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
@@ -106,8 +108,8 @@ def balance(e: Evaluator, arrays: Scratch, programs: list[Program]) -> Balance:
     ]
     carried, noise = found
     passes = [
-        *programs[1].passes,  # places the links in the middle of the step, and fills the forces there
-        *programs[3].passes[:-1],  # sums them, with drag as inertias, and solves
+        *programs[1].passes,  # place the links in the middle of the step, and compute the forces there
+        *programs[3].passes[:-1],  # sum the forces, use drag as inertias, and solve
         solve_and_keep.bind(dragged, *loads, none, np.ones(1), still, arrays.u, kept),
         find_motion_columns.bind(dragged, nothing, arrays.u, none, still, carried.columns, carried.acceleration),
         find_motion_columns.bind(dragged, nothing, nothing, none, still, noise.columns, noise.acceleration),
@@ -130,8 +132,8 @@ def _carried(forest: Any, wrench: np.ndarray, still: Any, nu: int) -> Carried:
 def balance_adjoint(
     e: Evaluator, arrays: Scratch, there: Balance, at: Balanced, gradients: Tables, bodies: bool
 ) -> Iterator[Bound]:
-    """Yield passes that compute the derivatives of weighted u with respect to the coordinates and F, and add those with
-    respect to the tables."""
+    """Yield passes that compute the derivatives of weighted u with respect to the coordinates and F, and add the
+    derivatives with respect to the tables."""
     forest, forces, nu = e.system.forest, e.system.forces, e.model.nu
     links, carried, weight = forest.mass.size, there.carried, at.by_noise
     still, motion, rows = carried.ws, np.zeros((links, 6)), np.zeros((links, products.WIDTH))
@@ -145,7 +147,7 @@ def balance_adjoint(
     power = AdjointAt(forest, still, arrays.middle, arrays.no_speeds, arrays.time, weight, motion, *by, by_links)
     yield begin.bind(by_q, by_u, *by)
     yield from forces_adjoint(e, gradients, power, ALL)
-    at_rest = np.zeros((links, 6))  # the flow's drag on bodies at rest is among the forces
+    at_rest = np.zeros((links, 6))  # drag of the flow on bodies at rest is one of the forces
     yield drag_adjoint.bind(forces.drag, gradients.drag, still, motion, by[0], at_rest)
     if forces.flow is not None:
         yield flow_adjoint.bind(forces.flow, gradients.flow, still, motion, by[0])
@@ -165,7 +167,7 @@ def balance_adjoint(
 
 def held_noise_adjoint(e: Evaluator, there: Balance, at: Balanced, gradients: Tables, bodies: bool) -> Iterator[Bound]:
     """Yield passes that compute the derivatives of F, weighted by ``at.by_noise``, with respect to the coordinates at
-    which it is drawn, and add those with respect to the tables."""
+    which F is drawn, and add the derivatives with respect to the tables."""
     forest, forces, nu = e.system.forest, e.system.forces, e.model.nu
     links, noise = forest.mass.size, there.noise
     motion, rows = np.zeros((links, 6)), np.zeros((links, products.WIDTH))
@@ -185,8 +187,8 @@ def held_noise_adjoint(e: Evaluator, there: Balance, at: Balanced, gradients: Ta
 
 @pass_of
 def weight_adjoint(forest, ws, gravity, motion, by_place, by_mass, by_moment):
-    """Add the derivatives of the virtual power of weights, m g at the centres of mass, with respect to rotations of
-    links (links, 6), masses and first moments."""
+    """Add the derivatives of the virtual power of the bodies' weights, m g at the centres of mass, with respect to
+    rotations of links (links, 6), masses and first moments."""
     g = load_at(gravity, 0)
     for i in range(forest.mass.size):
         R = load_matrix(ws.rotation, i)
@@ -201,7 +203,7 @@ def weight_adjoint(forest, ws, gravity, motion, by_place, by_mass, by_moment):
 
 @pass_of
 def weight_tangent(forest, ws, gravity, mass, moment, moved, wrench):
-    """Add the changes of weights to the wrenches (links, 6)."""
+    """Add the changes of the bodies' weights to the wrenches (links, 6)."""
     g = load_at(gravity, 0)
     for i in range(forest.mass.size):
         R = load_matrix(ws.rotation, i)
@@ -212,18 +214,18 @@ def weight_tangent(forest, ws, gravity, mass, moment, moved, wrench):
 
 
 class BalanceChange(NamedTuple):
-    """Passes that compute changes at a state."""
+    """Passes that compute changes of u and F at a state."""
 
     speeds: list[Bound]
     """Passes for the change of u."""
     noise: list[Bound]
-    """Passes for the change of F at the coordinates where it is drawn."""
+    """Passes for the change of F at the coordinates at which F is drawn."""
 
 
 def balance_tangent(e: Evaluator, arrays: Scratch, there: Balance, at: Balanced, changes: Tables) -> BalanceChange:
-    """Build the passes that compute the change of u, in ``at.weight``, from changes of the coordinates,
-    ``at.by_coordinate``, of F and of tables; and the change of F, in ``at.by_noise``, from those of coordinates and
-    tables."""
+    """Build passes that compute changes. The first passes compute the change of u, in ``at.weight``, from changes of
+    the coordinates, ``at.by_coordinate``, of F and of tables. The second passes compute the change of F, in
+    ``at.by_noise``, from changes of coordinates and tables."""
     forest, forces, nu = e.system.forest, e.system.forces, e.model.nu
     links, carried, noise = forest.mass.size, there.carried, there.noise
     still, nothing, shift, q_change = carried.ws, np.zeros(nu), np.zeros(nu), np.zeros(e.model.nq)
@@ -277,8 +279,9 @@ def sum_three(first, second, third, total):
 
 @pass_of
 def joint_drift_tangent(forest, u, time, shift, u_change):
-    """Advance changes of coordinates (nu,), in place, while joints move for a time (1,) at constant speeds. The
-    rotation of a body that turns by exp(φ), φ = t ω, changes by exp(−φ) δ + t J(−φ) δω in its frame."""
+    """Advance changes of coordinates (nu,), in place, while joints move for a time t (1,) at constant speeds. If a body
+    turns by exp(φ), φ = t ω, a change δ of its rotation becomes exp(−φ) δ + t J(−φ) δω in the body's frame; J is the
+    left Jacobian of rotations."""
     t = time[0]
     for i in range(forest.kind.size):
         kind, j = forest.kind[i], forest.u_start[i]
@@ -296,8 +299,8 @@ def joint_drift_tangent(forest, u, time, shift, u_change):
 
 @pass_of
 def joint_drift_adjoint(forest, u, time, by_shift, by_speed):
-    """Adjoint of :func:`joint_drift_tangent`: convert weights of the coordinates (nu,) at the end into those at the
-    start, in place, and into those of the speeds (nu,)."""
+    """Adjoint of :func:`joint_drift_tangent`: convert weights of the coordinates (nu,) at the end of the motion into
+    weights at its start, in place, and into weights of the speeds (nu,)."""
     t = time[0]
     for i in range(forest.kind.size):
         kind, j = forest.kind[i], forest.u_start[i]

@@ -1,5 +1,5 @@
-"""Masses, inertias and joint frames of bodies as parameters: read their values, and build the model with other
-values.
+"""Masses, inertias and joint frames of bodies as parameters: functions that read their values, and that build the model
+with other values.
 """
 
 from collections.abc import Callable
@@ -16,11 +16,13 @@ from articulon.model.array_rotations import exponentials, matrices, quaternion_p
 from articulon.model.joints import WELD
 
 FULL, HALF = [0, 1, 2, 1, 3, 4, 2, 4, 5], [0, 1, 2, 4, 5, 8]
-"""Rows of a symmetric matrix from its six numbers, and the places of the six numbers in these rows."""
+"""Index among the six numbers of a symmetric matrix, for each of its nine entries; and index among the nine entries,
+for each of the six numbers."""
 FIELDS = ("mass", "com", "inertia", "position", "rotation")
-"""Mass [mass], centre of mass in the body's frame [length], inertia about it, (xx, xy, xz, yy, yz, zz) in the body's
-frame [mass length²], origin of the joint frame in the frame of the parent [length], and rotation of the joint frame
-from its given orientation, a rotation vector in the frame of the parent [rad]."""
+"""Keys of a body's parameters: mass [mass]; centre of mass in the body's frame [length]; inertia about the centre of
+mass, (xx, xy, xz, yy, yz, zz), in the body's frame [mass length²]; origin of the joint frame in the frame of the parent
+[length]; rotation of the joint frame from its given orientation, as a rotation vector in the frame of the parent
+[rad]."""
 
 
 class Part(NamedTuple):
@@ -33,8 +35,8 @@ class Part(NamedTuple):
 
 def body_parameter(model: Model, name: str, field: str, where: str) -> tuple[np.ndarray, Callable[[np.ndarray], Model]]:
     """Return the numbers of a body under a case key, and a function that builds the model with other numbers. A name
-    that ends in ``*`` stands for all bodies whose names begin so; their numbers must be equal. Raises CaseError for a
-    body or key that does not exist, and for bodies whose numbers differ."""
+    that ends in ``*`` selects all bodies whose names have this beginning; their numbers must be equal. Raises CaseError
+    for a body or key that does not exist, and for bodies whose numbers differ."""
     try:
         bodies = matching(model, name, where)
     except ModelError as error:
@@ -89,7 +91,7 @@ def _part(model: Model, body: int) -> Part:
 
 
 class Frame(NamedTuple):
-    """The frame in which the joint frame of a body is declared: that of its parent."""
+    """The frame in which the joint frame of a body is declared, which is the frame of the parent body."""
 
     link: int
     """Link of the body."""
@@ -114,8 +116,8 @@ def _frame(model: Model, body: int, where: str) -> Frame:
 
 
 def _place(model: Model, body: int, where: str) -> tuple[np.ndarray, Callable[[np.ndarray], Model]]:
-    """Return the origin of a joint frame in the frame of the parent, and the function that builds the model with
-    another one."""
+    """Return the origin of a joint frame in the frame of the parent, and a function that builds the model with another
+    origin."""
     (link, origin, R), tables = _frame(model, body, where), kernel_tables(model)
 
     def changed(numbers: np.ndarray) -> Model:
@@ -127,8 +129,8 @@ def _place(model: Model, body: int, where: str) -> tuple[np.ndarray, Callable[[n
 
 
 def _turn(model: Model, body: int, where: str) -> tuple[np.ndarray, Callable[[np.ndarray], Model]]:
-    """Return the rotation of a joint frame from its given orientation, zero, in the frame of the parent, and the
-    function that builds the model with another one."""
+    """Return zero, the rotation vector of a joint frame from its given orientation in the frame of the parent, and a
+    function that builds the model with another rotation."""
     (link, _, R), tables = _frame(model, body, where), kernel_tables(model)
 
     def changed(numbers: np.ndarray) -> Model:

@@ -1,13 +1,14 @@
-"""Derivatives of the maps between canonical variables (q, p) and joint speeds (``dynamics/hamiltonian.py``), joint by
-joint.
+"""Derivatives of the maps between canonical variables (q, p) and joint speeds (``dynamics/hamiltonian.py``), for each
+joint separately.
 
-A change of q and p has nq numbers each; Euler parameters e may have any norm. It contains a rotation δ of the body, in
-its frame, and a change of the momentum μ of the speeds, with s = |e|² and products of quaternions:
+Changes of q and p have nq numbers each; Euler parameters e may have any norm. For Euler parameters, these changes
+contain a rotation δ of the body in its own frame, and a change of the momentum μ that belongs to the speeds. With s =
+|e|² and products of quaternions,
 
     δ = 2 vec(ē δe)/s,   μ = ½ vec(ē p).
 
-The rates at the angular velocity ω and under the torque κ are q' = ½ e ω and p' = ½ p ω + 2 e κ/s. All other
-coordinates have δ = δq, μ = p, q' = ω and p' = κ. Changes along which the norm of e varies have no effect.
+The rates for the angular velocity ω and the torque κ are q' = ½ e ω and p' = ½ p ω + 2 e κ/s. All other coordinates
+have δ = δq, μ = p, q' = ω and p' = κ. Changes that alter only the norm of e have no effect.
 """
 
 from articulon.algebra.rotations import conjugate, product, quaternion_at, rate
@@ -24,21 +25,22 @@ def square(e):
 
 @jit
 def vector_of(a, b):
-    """Return the vector part of ā b."""
+    """Return the vector part of the quaternion product ā b."""
     found = product(conjugate(a), b)
     return (found[1], found[2], found[3])
 
 
 @jit
 def add_four(a, k, s, e):
-    """Add s e to four numbers of a."""
+    """Add s e, with a quaternion e, to four numbers of a from index k on."""
     for m in range(4):
         a[k + m] += s * e[m]
 
 
 @jit
 def turning_parts(forest, i):
-    """Return the first Euler parameter of link i and the first of their speeds, -1 if it has none."""
+    """Return the index of the first Euler parameter of link i and the index of the first of their speeds; −1 for both
+    if the link has no Euler parameters."""
     kind = forest.kind[i]
     n = plain(kind)
     if joints.quaternion(kind) < 0:
@@ -48,14 +50,14 @@ def turning_parts(forest, i):
 
 @jit
 def copy_to_coordinates(forest, i, numbers, result):
-    """Copy numbers of speeds (nu,) to the coordinates (nq,) of link i that are no Euler parameters."""
+    """Copy numbers of speeds (nu,) to the coordinates (nq,) of link i that are not Euler parameters."""
     for m in range(plain(forest.kind[i])):
         result[forest.q_start[i] + m] = numbers[forest.u_start[i] + m]
 
 
 @jit
 def copy_to_speeds(forest, i, numbers, result):
-    """Copy numbers of coordinates (nq,) of link i that are no Euler parameters to speeds (nu,)."""
+    """Copy numbers of coordinates (nq,) of link i that are not Euler parameters to the speeds (nu,)."""
     for m in range(plain(forest.kind[i])):
         result[forest.u_start[i] + m] = numbers[forest.q_start[i] + m]
 
@@ -76,7 +78,7 @@ def shift_and_momenta(forest, q, p, q_change, p_change, shift, change):
 
 @jit
 def shift_and_momenta_adjoint(forest, q, p, by_shift, by_momentum, by_q, by_p):
-    """Adjoint of :func:`shift_and_momenta`: add to weights of q and p (nq,)."""
+    """Adjoint of :func:`shift_and_momenta`: add the contributions to the weights of q and p (nq,)."""
     for i in range(forest.kind.size):
         for m in range(plain(forest.kind[i])):
             by_q[forest.q_start[i] + m] += by_shift[forest.u_start[i] + m]
@@ -91,8 +93,8 @@ def shift_and_momenta_adjoint(forest, q, p, by_shift, by_momentum, by_q, by_p):
 
 @jit
 def canonical_changes(forest, q, mu, shift, change, q_change, p_change):
-    """Compute changes of q and p (nq,) from those of μ and from rotations and displacements of joints (nu,). The norm
-    of Euler parameters stays."""
+    """Compute changes of q and p (nq,) from changes of μ and from rotations and displacements of joints (nu,). The norm
+    of Euler parameters does not change."""
     for i in range(forest.kind.size):
         copy_to_coordinates(forest, i, shift, q_change)
         copy_to_coordinates(forest, i, change, p_change)
@@ -107,7 +109,8 @@ def canonical_changes(forest, q, mu, shift, change, q_change, p_change):
 
 @jit
 def canonical_changes_adjoint(forest, q, mu, by_q, by_p, by_shift, by_momentum):
-    """Adjoint of :func:`canonical_changes`: compute weights of shifts and of μ (nu,)."""
+    """Adjoint of :func:`canonical_changes`: compute weights of the joints' rotations and displacements and of μ
+    (nu,)."""
     for i in range(forest.kind.size):
         copy_to_speeds(forest, i, by_q, by_shift)
         copy_to_speeds(forest, i, by_p, by_momentum)
@@ -123,7 +126,7 @@ def canonical_changes_adjoint(forest, q, mu, by_q, by_p, by_shift, by_momentum):
 
 @jit
 def torques_of_rates(forest, q, p, u, p_rate, torque):
-    """Compute κ (nu,) from p' (nq,)."""
+    """Compute the torques κ (nu,) from the rates p' (nq,)."""
     for i in range(forest.kind.size):
         copy_to_speeds(forest, i, p_rate, torque)
         k, j = turning_parts(forest, i)
@@ -135,7 +138,7 @@ def torques_of_rates(forest, q, p, u, p_rate, torque):
 
 @jit
 def rate_changes(forest, q, p, u, torque, q_change, p_change, u_change, torque_change, q_rate, p_rate):
-    """Compute the changes of q' and p' (nq,) from those of q and p (nq,), and of ω and κ (nu,)."""
+    """Compute the changes of q' and p' (nq,) from the changes of q and p (nq,), and of ω and κ (nu,)."""
     for i in range(forest.kind.size):
         copy_to_coordinates(forest, i, u_change, q_rate)
         copy_to_coordinates(forest, i, torque_change, p_rate)
@@ -180,8 +183,8 @@ def rate_adjoint(forest, q, p, u, torque, a, b, by_q, by_p, by_speed, by_torque)
 
 @jit
 def inverse_inertias(forest, factors, result):
-    """Compute for every coordinate (nq,) the inverse of the inertia that its joint feels, from factors of M⁻¹ (nu, 7);
-    for Euler parameters, that of the largest one."""
+    """Compute for every coordinate (nq,) the inverse of the inertia that its joint moves, from factors of M⁻¹ (nu, 7);
+    for Euler parameters, the inverse of the largest of the three inertias."""
     for i in range(forest.kind.size):
         k, j = turning_parts(forest, i)
         for m in range(plain(forest.kind[i])):

@@ -1,16 +1,17 @@
-"""Derivatives of the speeds u = M⁻¹ μ and of the rates κ = ∂T/∂q + forces in canonical variables, with
-respect to coordinates in their tangent space, the momenta μ of the speeds, and the tables of a model, in O(n).
+"""Derivatives, in canonical variables, of the speeds u = M⁻¹ μ and of the rates κ = ∂T/∂q + forces. They are with
+respect to coordinates in their tangent space, to the momenta μ of the speeds, and to the tables of a model, in O(n).
 
-With the derivatives of ``momentum_derivatives.py``, a change of coordinates and momenta changes the speeds by δu =
-M⁻¹ (δμ − δμ₀), where δμ₀ is the change of M u at constant u, and κ by that of F = ∂T/∂q at constant u plus that of the
+Changes of coordinates and momenta change the speeds by δu = M⁻¹ (δμ − δμ₀), where δμ₀ is the change of M u at constant
+u (``momentum_derivatives.py``). They change κ by the change of F = ∂T/∂q at constant u plus the change of the
 generalised forces. The latter is computed as in ``tangent_program.py`` and ``adjoint_program.py``, for links at rest
-that are accelerated by −g and feel the wrenches of the forces.
+that are accelerated by −g and are under the wrenches of the forces.
 
-For the adjoint, let a weigh u and w weigh κ. With the virtual power P of the forces at the joint speeds w,
+For the adjoint, let a be the weights of u, and w the weights of κ. With the virtual power P of the forces at the joint
+speeds w,
 
     ν = M⁻¹ (a + ∂P/∂u + ∂(w·F)/∂u)
 
-weighs μ, and the derivatives with respect to coordinates and tables are those of P + w·F − ν·M u.
+are the weights of μ. The derivatives with respect to coordinates and tables are those of P + w·F − ν·M u.
 """
 
 from collections.abc import Iterator
@@ -71,12 +72,13 @@ from articulon.sensitivities.tangent_program import (
 
 
 class CanonicalPoint(NamedTuple):
-    """A state whose rates have been evaluated, prepared for derivatives."""
+    """A state whose rates have been evaluated, with the quantities that derivatives need."""
 
     passes: list[Bound]
-    """Passes that prepare it; the program ``field`` of ``integrate/canonical.py`` must have run."""
+    """Passes that prepare these quantities; the program ``field`` of ``integrate/canonical.py`` must have run
+    before."""
     torque: np.ndarray
-    """κ, shape (nu,)."""
+    """Rates κ, shape (nu,)."""
     columns: np.ndarray
     """Motion columns, shape (nu, 24)."""
     factors: np.ndarray
@@ -90,7 +92,7 @@ class CanonicalPoint(NamedTuple):
 
 
 def canonical_point(e: Evaluator, arrays: Scratch, acting: Acting) -> CanonicalPoint:
-    """Build the passes for the state (``arrays.stage_q``, ``arrays.stage_p``)."""
+    """Build the passes that prepare derivatives at the state (``arrays.stage_q``, ``arrays.stage_p``)."""
     forest, ws, channels, nu = e.system.forest, e.ws, e.channels, e.model.nu
     links, nothing, fall = forest.mass.size, np.zeros(nu), acting.factor * e.system.forces.gravity
     columns, factors, twist, torque = (
@@ -120,48 +122,48 @@ def canonical_point(e: Evaluator, arrays: Scratch, acting: Acting) -> CanonicalP
 
 @pass_of
 def find_torques(forest, q, p, u, p_rate, torque):
-    """Compute κ (nu,) of a state whose rates are known."""
+    """Compute the rates κ (nu,) of a state whose rates of coordinates and canonical momenta are known."""
     torques_of_rates(forest, q, p, u, p_rate, torque)
 
 
 @pass_of
 def keep_twists(ws, twist):
-    """Keep the velocities of the links with the angular part first."""
+    """Store the velocities of the links, with the angular part first."""
     for i in range(twist.shape[0]):
         store_motion(twist, i, 0, load_from(ws.twist, i, 3), load_from(ws.twist, i, 0))
 
 
 class CanonicalWeights(NamedTuple):
-    """Programs of the adjoint at a state, and the arrays through which they are called."""
+    """Programs of the adjoint at a state, and the arrays for their inputs and results."""
 
     prepare: np.ndarray
-    """Prepares the state."""
+    """Program that prepares the state."""
     push: np.ndarray
-    """Computes the derivatives of P, and adds those with respect to tables."""
+    """Program that computes the derivatives of P, and adds those with respect to tables."""
     push_again: np.ndarray
-    """Computes the derivatives of P without those with respect to tables."""
+    """Program that computes the derivatives of P, but not those with respect to tables."""
     speeds: np.ndarray
-    """Computes ν."""
+    """Program that computes ν."""
     coordinates: np.ndarray
-    """Computes ``by_shift``."""
+    """Program that computes ``by_shift``."""
     tables: np.ndarray
-    """Adds the derivatives of w·F − ν·M u with respect to tables, after ``coordinates``."""
+    """Program that adds the derivatives of w·F − ν·M u with respect to tables; it runs after ``coordinates``."""
     factors: np.ndarray
     """Factors of M⁻¹, shape (nu, 7)."""
     torque: np.ndarray
-    """κ, shape (nu,)."""
+    """Rates κ, shape (nu,)."""
     of_speed: np.ndarray
-    """a, shape (nu,)."""
+    """Weights a of the speeds u, shape (nu,)."""
     of_torque: np.ndarray
-    """w, shape (nu,)."""
+    """Weights w of κ, shape (nu,)."""
     power_by_shift: np.ndarray
-    """∂P/∂q, shape (nu,)."""
+    """Derivatives ∂P/∂q, shape (nu,)."""
     power_by_speed: np.ndarray
-    """∂P/∂u, shape (nu,)."""
+    """Derivatives ∂P/∂u, shape (nu,)."""
     by_shift: np.ndarray
     """Derivatives with respect to the coordinates in their tangent space, shape (nu,)."""
     by_momentum: np.ndarray
-    """ν, shape (nu,)."""
+    """Weights ν of the momenta μ, shape (nu,)."""
     by_speed: np.ndarray
     """Derivatives of ν·M u − w·F with respect to u, shape (nu,)."""
 
@@ -169,8 +171,8 @@ class CanonicalWeights(NamedTuple):
 def canonical_weights(
     e: Evaluator, arrays: Scratch, gradients: Tables, bodies: bool, acting: Acting
 ) -> tuple[CanonicalWeights, list[Program]]:
-    """Build the adjoint of a model; derivatives with respect to the numbers of its links are computed only if
-    ``bodies`` are parameters. Return it with its programs, which the caller must keep alive."""
+    """Build the adjoint of a model. Derivatives with respect to the numbers of links are computed only if ``bodies``
+    are parameters. Return the adjoint and its programs, which the caller must keep alive."""
     forest, ws, nu = e.system.forest, e.ws, e.model.nu
     links, there = forest.mass.size, canonical_point(e, arrays, acting)
     of_speed, of_torque, by_q, by_u, by_shift, line, by_speed = np.zeros((7, nu))
@@ -223,7 +225,7 @@ def _pushing(
     bodies: bool,
     acting: Acting,
 ) -> Iterator[Bound]:
-    """Yield passes for the derivatives of the virtual power of the forces at weights of κ."""
+    """Yield passes for the derivatives of the virtual power of the forces at joint speeds that are the weights of κ."""
     forest, forces, ws, nu = e.system.forest, e.system.forces, e.ws, e.model.nu
     links, pushed, (weight, by_coordinate, by_speed) = forest.mass.size, there.pushed, power
     motion, rows = np.zeros((links, 6)), np.zeros((links, products.WIDTH))
@@ -253,39 +255,39 @@ def _pushing(
 
 
 class CanonicalChanges(NamedTuple):
-    """Programs of the tangent at a state, and the arrays through which they are called."""
+    """Programs of the tangent at a state, and the arrays for their inputs and results."""
 
     prepare: np.ndarray
-    """Prepares the state."""
+    """Program that prepares the state."""
     speeds: np.ndarray
-    """Computes δu."""
+    """Program that computes δu."""
     forces: np.ndarray
-    """Computes the change of the generalised forces, after ``speeds``."""
+    """Program that computes the change of the generalised forces; it runs after ``speeds``."""
     torques: np.ndarray
-    """Computes δκ, after these."""
+    """Program that computes δκ; it runs after ``speeds`` and ``forces``."""
     momenta: np.ndarray
-    """Computes ``momentum``, from δq and δu."""
+    """Program that computes ``momentum`` from δq and δu."""
     factors: np.ndarray
     """Factors of M⁻¹, shape (nu, 7)."""
     torque: np.ndarray
-    """κ, shape (nu,)."""
+    """Rates κ, shape (nu,)."""
     q_change: np.ndarray
-    """δq, Euler parameters as four numbers, shape (nq,)."""
+    """Changes δq, with four numbers for Euler parameters, shape (nq,)."""
     shift: np.ndarray
-    """δq in the tangent space, shape (nu,)."""
+    """Changes δq in the tangent space, shape (nu,)."""
     momentum: np.ndarray
-    """δμ, shape (nu,)."""
+    """Changes δμ of the momenta, shape (nu,)."""
     u_change: np.ndarray
-    """δu, shape (nu,)."""
+    """Changes δu of the speeds, shape (nu,)."""
     torque_change: np.ndarray
-    """δκ, shape (nu,)."""
+    """Changes δκ, shape (nu,)."""
 
 
 def canonical_changes_at(
     e: Evaluator, arrays: Scratch, changes: Tables, acting: Acting
 ) -> tuple[CanonicalChanges, list[Program]]:
-    """Build the tangent of a model with ``changes`` of the numbers of its tables. Return it with its programs, which
-    the caller must keep alive."""
+    """Build the tangent of a model, for ``changes`` of the numbers of its tables. Return the tangent and its programs,
+    which the caller must keep alive."""
     forest, ws, nu = e.system.forest, e.ws, e.model.nu
     links, there, q_change = forest.mass.size, canonical_point(e, arrays, acting), np.zeros(e.model.nq)
     shift, momentum, u_change, pushed, torque_change = np.zeros((5, nu))
@@ -355,7 +357,7 @@ def _pushed_changes(
 
 @pass_of
 def turn_round(numbers, result):
-    """Compute the numbers with the other sign."""
+    """Write the numbers with the opposite sign to ``result``."""
     for k in range(numbers.size):
         result[k] = -numbers[k]
 
@@ -369,6 +371,6 @@ def less(a, b, result):
 
 @pass_of
 def weigh_momenta(of_speed, by_speed, known, result):
-    """Compute a + ∂P/∂u − ``known`` (nu,), which is ∂(−w·F)/∂u."""
+    """Compute a + ∂P/∂u − ``known`` (nu,), where ``known`` is the derivative of −w·F with respect to u."""
     for k in range(result.size):
         result[k] = of_speed[k] + by_speed[k] - known[k]

@@ -32,10 +32,11 @@ from articulon.sensitivities.verlet_stepping import reads_speeds
 
 
 class CanonicalStepping(Stepping):
-    """Equal steps of velocity Verlet; the last step may be cut short.
+    """Equal steps of velocity Verlet; the last step may be shorter.
 
-    A state consists of coordinates and speeds, and of the history of the rule, which holds its momenta. Weights and
-    changes cover the coordinates in their tangent space, the momenta of the speeds, and the speeds, (3 nu,).
+    A state consists of coordinates and speeds, and of the history of the rule, which contains its momenta. Weights and
+    changes of a state are those of the coordinates in their tangent space, of the momenta that belong to the speeds,
+    and of the speeds, (3 nu,).
     """
 
     iterates = True
@@ -92,7 +93,7 @@ class CanonicalStepping(Stepping):
         return found, [*programs, *others, *kept]
 
     def _made(self) -> tuple[Stepper, Rule, Scratch, list[Program]]:
-        """Return the stepper, the rule and its arrays, and the programs."""
+        """Return the stepper, the rule, the rule's arrays, and the programs."""
         e, (nq, nu) = self.evaluator, (self.model.nq, self.model.nu)
         forest, stages = e.system.forest, self.pair.b.size
         arrays = canonical.scratch(

@@ -1,20 +1,21 @@
 """Steps of velocity Verlet in canonical momenta (``integrate/canonical.py``), with tangents and adjoints.
 
-With the rates k = q' and l = p', a step h from (q, p) is
+With the rates k = q' and l = p', a step of length h from (q, p) is
 
     P = p + ½ h l(q, P),   Q = q + ½ h (k(q, P) + k(Q, P)),   p⁺ = P + ½ h l(Q, P),   q⁺ = Q.
 
-P and Q are fixed points; these are differentiated, not the iterations that find them. With weights λ of the final
-state,
+P and Q are fixed points. The fixed points are differentiated, not the iterations that find them. With weights λ of the
+final state, which are the adjoint variables,
 
     ξ = λ_q + ½ h (k_qᵀ ξ + l_qᵀ λ_p),   λ_P = λ_p + ½ h (k_pᵀ ξ + l_pᵀ λ_p)   at (Q, P),
     η = λ_P + ½ h (k_pᵀ ξ + l_pᵀ η),     λ_q ← ξ + ½ h (k_qᵀ ξ + l_qᵀ η),   λ_p ← η   at (q, P).
 
-ξ and η are fixed points of maps with the transposed matrices, so they converge as fast as the rule's own iterations.
+ξ and η are fixed points of maps with the transposed matrices, so their iterations converge as fast as those of the
+rule.
 
-Changes and weights of a state are those of coordinates in their tangent space, of the momenta μ of the speeds, and of
-the speeds, in this order. Steps carry the first two along. The momenta are found from the speeds at the start of a run,
-and the speeds from the momenta at its end.
+Changes and weights of a state are those of coordinates in their tangent space, of the momenta μ that belong to the
+speeds, and of the speeds, in this order. Steps change only the first two. At the start of a run the momenta are
+computed from the speeds, and at its end the speeds from the momenta.
 """
 
 from typing import Any, NamedTuple
@@ -48,51 +49,51 @@ from articulon.sensitivities.verlet_steps import add_scaled_to
 
 
 class Rule(NamedTuple):
-    """Programs and numbers that the steps of a run read."""
+    """Programs and numbers that the steps of a run need."""
 
     passes: Any
     """Programs of a step."""
     pair: Any
-    """The formula."""
+    """Formula of the step."""
     factor: np.ndarray
-    """Factors of the channels, shape (8,)."""
+    """Scaling factors of the channels, shape (8,)."""
     sweeps: Any
-    """Scratch of the iterations."""
+    """Scratch arrays of the iterations."""
     counters: np.ndarray
-    """Counters of the run, unused."""
+    """Counters of the run, which are not used."""
     status: np.ndarray
-    """How the latest stages ended, of ``integrate/status.py``, shape (1,)."""
+    """Status code of ``integrate/status.py`` with which the latest stages ended, shape (1,)."""
 
 
 class StepArrays(NamedTuple):
-    """Scratch arrays of a step; they can be deleted without loss."""
+    """Scratch arrays of a step; they contain no data that must be kept between steps."""
 
     start_q: np.ndarray
-    """q, shape (nq,)."""
+    """Coordinates q at the start, shape (nq,)."""
     start_p: np.ndarray
-    """p, shape (nq,)."""
+    """Momenta p at the start, shape (nq,)."""
     end_q: np.ndarray
-    """Q, shape (nq,)."""
+    """Coordinates Q at the end, shape (nq,)."""
     middle_p: np.ndarray
-    """P, shape (nq,)."""
+    """Momenta P in the middle, shape (nq,)."""
     end_p: np.ndarray
-    """p⁺, shape (nq,)."""
+    """Momenta p⁺ at the end, shape (nq,)."""
     momentum: np.ndarray
-    """μ at the start, shape (nu,)."""
+    """Momenta μ of the speeds at the start, shape (nu,)."""
     of_q: np.ndarray
     """Weights or changes of q' at a stage, shape (nq,)."""
     of_p: np.ndarray
     """Weights or changes of p' at a stage, shape (nq,)."""
     by_q: np.ndarray
-    """λ_q, shape (nq,)."""
+    """Weights λ_q of the coordinates, shape (nq,)."""
     by_p: np.ndarray
-    """λ_p, shape (nq,)."""
+    """Weights λ_p of the momenta, shape (nq,)."""
     to_q: np.ndarray
     """Derivatives of the weighted rates with respect to the coordinates, shape (nq,)."""
     to_p: np.ndarray
     """Derivatives of the weighted rates with respect to the momenta, shape (nq,)."""
     iteration: Iteration
-    """Scratch of the iterations for P, Q, ξ and η."""
+    """Scratch arrays of the iterations for P, Q, ξ and η."""
     changes: np.ndarray
     """Changes of q, p, P and k(q, P) due to every parameter, shape (4, parameters, nq)."""
 
@@ -106,7 +107,7 @@ def step_arrays(nq: int, nu: int, parameters: int = 0) -> StepArrays:
 
 @jit
 def prepare_at(rule, prepare, time, q, p, arrays):
-    """Evaluate the rates at a state, and prepare what derivatives there read."""
+    """Evaluate the rates at a state, and compute the quantities that derivatives at this state need."""
     copy_into(arrays.stage_q, q)
     copy_into(arrays.stage_p, p)
     copy_into(arrays.held, rule.factor)
@@ -117,7 +118,7 @@ def prepare_at(rule, prepare, time, q, p, arrays):
 
 @jit
 def find_stages(rule, clock, y, arrays):
-    """Solve the stages of the step from y; return whether they are found."""
+    """Solve for the stages of the step from y; return whether the iterations converged."""
     nq, nu, rate_q, rate_p = arrays.q.size, arrays.u.size, arrays.rate_q, arrays.rate_p
     history, time, h = y[nq + nu :], clock[0], clock[1]
     if history[0] == 0.0:
@@ -133,7 +134,7 @@ def find_stages(rule, clock, y, arrays):
 
 @jit
 def end_step(rule, clock, y, arrays):
-    """Take the step whose stages have been found."""
+    """Complete a step whose stages have been found."""
     nq, nu = arrays.q.size, arrays.u.size
     history = y[nq + nu :]
     take_step(rule.pair, clock[1], history, arrays)
@@ -146,7 +147,7 @@ def end_step(rule, clock, y, arrays):
 
 @pass_of
 def take_canonical(rule, clock, y, arrays):
-    """Take a step of y (ny,) in place; NaN if its stages are not found."""
+    """Take a step of y (ny,) in place; y becomes NaN if its stages are not found."""
     if find_stages(rule, clock, y, arrays):
         end_step(rule, clock, y, arrays)
     else:
@@ -155,7 +156,7 @@ def take_canonical(rule, clock, y, arrays):
 
 @jit
 def keep_stages(forest, rule, clock, y, arrays, own):
-    """Keep the states of a step whose stages have been found."""
+    """Store the states of a step whose stages have been found."""
     nq, nu, h = arrays.q.size, arrays.u.size, clock[1]
     copy_into(own.start_q, arrays.q)
     copy_into(own.start_p, arrays.p)
@@ -169,7 +170,7 @@ def keep_stages(forest, rule, clock, y, arrays, own):
 
 @jit
 def weigh_rates(forest, at, q, p, arrays, own):
-    """Weigh u and κ by the weights of q' and p' at the state that has been prepared, and initialise ``to_q`` and
+    """Compute weights of u and κ from the weights of q' and p' at the prepared state, and initialise ``to_q`` and
     ``to_p``."""
     of = at.of_speed, at.of_torque
     rate_adjoint(forest, q, p, arrays.u, at.torque, own.of_q, own.of_p, own.to_q, own.to_p, *of)
@@ -190,8 +191,9 @@ def set_scaled(target, s, source):
 
 @jit
 def begin_at(forest, at, of_momenta, own, start):
-    """Begin an iteration at an estimate of changes of momenta (``of_momenta``) or of coordinates, or of weights of
-    the other. Lengths are measured by the inertias of the joints, so that all bodies count alike in any unit."""
+    """Begin an iteration from an estimate. The unknowns are changes of momenta or weights of coordinates if
+    ``of_momenta`` is true, and otherwise changes of coordinates or weights of momenta. The norm uses the inertias of
+    the joints, so that all bodies contribute equally in any unit."""
     inverse_inertias(forest, at.factors, own.iteration.metric)
     if not of_momenta:
         for k in range(own.iteration.metric.size):
@@ -201,7 +203,7 @@ def begin_at(forest, at, of_momenta, own, start):
 
 @jit
 def fold_speeds(forest, rule, at, clock, arrays, own, weight):
-    """Convert weights of the speeds at the end of the run into those of coordinates and momenta."""
+    """Convert weights of the speeds at the end of the run into weights of coordinates and momenta."""
     nu = arrays.u.size
     by_shift, by_momentum, by_speed = weight[:nu], weight[nu : 2 * nu], weight[2 * nu :]
     prepare_at(rule, at.prepare, clock[0] + clock[1], own.end_q, own.end_p, arrays)
@@ -270,8 +272,8 @@ def reverse_first(forest, rule, at, reads, clock, arrays, own):
 
 @pass_of
 def reverse_canonical(forest, rule, at, reads, clock, y, arrays, own, weight):
-    """Convert weights (3 nu,) of the state at the end of a step from y into those at its start, in place; NaN if the
-    fixed points are not found."""
+    """Convert weights (3 nu,) of the state at the end of a step from y into weights of the state at its start, in
+    place. The weights become NaN if the fixed points are not found."""
     nu = arrays.u.size
     by_shift, by_momentum, some = weight[:nu], weight[nu : 2 * nu], False
     found = find_stages(rule, clock, y, arrays)
@@ -292,7 +294,7 @@ def reverse_canonical(forest, rule, at, reads, clock, y, arrays, own, weight):
 
 @pass_of
 def finish_canonical(rule, at, clock, y, arrays, weight):
-    """Convert the weights of μ at the start of the run into those of coordinates and speeds."""
+    """Convert the weights of μ at the start of the run into weights of coordinates and speeds."""
     nq, nu = arrays.q.size, arrays.u.size
     history = y[nq + nu :]
     prepare_at(rule, at.prepare, clock[0], history[1 : 1 + nq], history[1 + nq : 1 + 2 * nq], arrays)
@@ -308,7 +310,7 @@ def finish_canonical(rule, at, clock, y, arrays, weight):
 
 @pass_of
 def begin_changes(rule, at, clock, numbers, columns, y, changes, arrays):
-    """Compute the changes of μ from those of coordinates and speeds."""
+    """Compute the changes of μ from the changes of coordinates and speeds."""
     nq, nu = arrays.q.size, arrays.u.size
     history = y[nq + nu :]
     if history[0] == 0.0:
@@ -324,8 +326,8 @@ def begin_changes(rule, at, clock, numbers, columns, y, changes, arrays):
 
 @jit
 def change_rates_at(forest, at, q, p, q_change, p_change, arrays, own, whole):
-    """Compute changes of q' and p' at the state that has been prepared; without ``whole``, those of the forces are the
-    latest ones."""
+    """Compute changes of q' and p' at the prepared state. If ``whole`` is false, the changes of the forces are not
+    computed again, and the latest ones are used."""
     shift_and_momenta(forest, q, p, q_change, p_change, at.shift, at.momentum)
     copy_into(at.q_change, q_change)
     run(at.speeds)
@@ -338,7 +340,7 @@ def change_rates_at(forest, at, q, p, q_change, p_change, arrays, own, whole):
 
 @jit
 def change_first(forest, rule, at, reads, clock, arrays, own, n, changes):
-    """Compute the changes of q, p, P and k(q, P) due to parameter n; return whether they are found."""
+    """Compute the changes of q, p, P and k(q, P) due to parameter n; return whether the iterations converged."""
     h, q, p, nu, before = clock[1], own.start_q, own.middle_p, arrays.u.size, np.inf
     q_change, p_change = own.changes[0, n], own.changes[1, n]
     canonical_changes(forest, q, own.momentum, changes[n, :nu], changes[n, nu : 2 * nu], q_change, p_change)
@@ -355,8 +357,8 @@ def change_first(forest, rule, at, reads, clock, arrays, own, n, changes):
 
 @jit
 def change_second(forest, rule, at, clock, arrays, own, n):
-    """Compute the changes of q⁺ and p⁺ due to parameter n, in place of those of q and p; return whether they are
-    found."""
+    """Compute the changes of q⁺ and p⁺ due to parameter n, which replace the changes of q and p; return whether the
+    iterations converged."""
     h, q, p, before = clock[1], own.end_q, own.middle_p, np.inf
     base, end, middle = own.changes[0, n], own.changes[1, n], own.changes[2, n]
     add_scaled_to(base, 0.5 * h, own.changes[3, n])
@@ -375,8 +377,8 @@ def change_second(forest, rule, at, clock, arrays, own, n):
 
 @pass_of
 def change_canonical(forest, rule, at, reads, clock, numbers, columns, y, changes, arrays, own):
-    """Take a step of the state y and its changes (parameters, 3 nu), in place; NaN if the fixed points are not found.
-    ``columns`` (parameters, numbers) are changes of the tables' ``numbers``."""
+    """Take a step of the state y and its changes (parameters, 3 nu), in place. y becomes NaN if the fixed points are
+    not found. ``columns`` (parameters, numbers) are changes of the tables' ``numbers``."""
     nu, time, h, found = arrays.u.size, clock[0], clock[1], True
     if not find_stages(rule, clock, y, arrays):
         y[:] = np.nan

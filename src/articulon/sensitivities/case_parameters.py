@@ -1,4 +1,5 @@
-"""Parameters that are keys of a case, such as ``model.spheres.A.mass``. The case's builder may use them in any way."""
+"""Parameters that are keys of a case, such as ``model.spheres.A.mass``. The case's builder may use such a key in any
+way."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
@@ -15,20 +16,20 @@ from articulon.sensitivities.parameters import SMALL, Parameter, flat_tables
 MODEL = "model"
 """First part of all case keys that are parameters."""
 KNOWN = ("mass", "moment", "inertia", "position", "rotation")
-"""Numbers of the links that derivatives are known for."""
+"""Tables of the links with respect to whose numbers derivatives are known."""
 UNKNOWN = {"axis": "the axes of joints", "flexible": "shapes, stiffness and damping of flexible bodies"}
-"""Words for other numbers of the links in messages."""
+"""Words that name other tables of the links in messages."""
 
 
 def keys_of_numbers(case: Case) -> list[str]:
-    """Return the keys of all numbers in the model and the forces of a case that are not zero and could be slightly
-    larger."""
+    """Return the keys of all numbers in the model and the forces of a case that are not zero and can change by a small
+    amount."""
     content = case.content()
     return [dotted((name, *path)) for name in ("model", "forces") for path in _numbers_in(content[name])]
 
 
 def value_of_key(case: Case, name: str, where: str) -> Any:
-    """Return the value at a key of a case, in its units; raises CaseError if there is none."""
+    """Return the value at a key of a case, in the units of the case; raises CaseError if there is no such key."""
     try:
         return value_at(case.content(), name)
     except CaseError as error:
@@ -36,7 +37,7 @@ def value_of_key(case: Case, name: str, where: str) -> Any:
 
 
 def parameter_of_key(case: Case, model: Model, name: str, where: str) -> Parameter:
-    """Return the parameter of a case with this key of its model; the builder may use it in any way.
+    """Return the parameter that changes this key of a case's model; the builder may use the key in any way.
 
     Raises
     ------
@@ -71,7 +72,7 @@ def parameter_of_key(case: Case, model: Model, name: str, where: str) -> Paramet
 
 
 def _check_known(model: Model, other: Model, where: str) -> None:
-    """Raise CaseError if numbers of the model change for which there are no derivatives."""
+    """Raise CaseError if the parameter changes numbers of the model for which derivatives are not known."""
     own, new = kernel_tables(model).forest, kernel_tables(other).forest
     for field in own._fields:
         if field not in KNOWN and not _same(getattr(own, field), getattr(new, field)):
@@ -89,20 +90,20 @@ def _refuse(what: str, where: str) -> NoReturn:
 
 
 def _edges(model: Model) -> tuple[Any, ...]:
-    """Return lengths, tilts and origin of the box; empty without one."""
+    """Return lengths, tilts and origin of the box; an empty tuple without a box."""
     box = model.box
     return () if box is None else tuple(np.asarray(one) for one in (box.lengths, box.tilts, box.origin))
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two tables, or tuples of tables, hold the same numbers."""
+    """Whether two tables, or tuples of tables, contain the same numbers."""
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(_same, one, other))
     return bool(np.array_equal(one, other))
 
 
 def _has_choice(value: Any) -> bool:
-    """Whether a value contains a whole number, a flag or a word."""
+    """Whether a value contains a whole number, a flag or a word, or is an empty list."""
     if isinstance(value, list):
         return not value or any(_has_choice(one) for one in value)
     return not isinstance(value, float)

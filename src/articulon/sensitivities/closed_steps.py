@@ -1,4 +1,4 @@
-"""Closing of loops and driven joints after each step, with its tangent and its adjoint."""
+"""Projection onto loop constraints and prescribed motions after each step, with its tangent and its adjoint."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -28,12 +28,12 @@ from articulon.sensitivities.table_gradients import Tables
 from articulon.sensitivities.turning_derivatives import coordinates_of, tangents_of
 
 BEGIN, END = 0.0, 1.0
-"""When a state is closed, as a fraction of the step."""
+"""Time at which a state is projected, as a fraction of the step."""
 
 
 class Shutting(NamedTuple):
-    """The program that moves a state onto the loops and records the moves, and the arrays through which it is
-    called."""
+    """The program that projects a state onto the constraints and records the moves, and the arrays for its inputs and
+    results."""
 
     code: np.ndarray
     """Code of the program, shape (passes, 2)."""
@@ -44,15 +44,15 @@ class Shutting(NamedTuple):
     u: np.ndarray
     """Speeds, shape (nu,)."""
     arrays: LoopScratch
-    """Scratch of the loops: the latest move, and the remaining error."""
+    """Scratch arrays of the constraints: the latest move, and the remaining error."""
     turns: Turns
-    """The moves of the coordinates."""
+    """The recorded moves of the coordinates."""
     by_shift: np.ndarray
-    """Scratch for weights of the coordinates in their tangent space, shape (nu,)."""
+    """Scratch array for weights of the coordinates in their tangent space, shape (nu,)."""
 
 
 def _shutting(e: Evaluator) -> tuple[Shutting, Program]:
-    """Build the closing program of a model; the caller must keep it alive."""
+    """Build the projection program of a model; the caller must keep the program alive."""
     (forest, loops, motions), nq, nu = (*e.system[:1], *e.system[2:4]), e.model.nq, e.model.nu
     time, q, u, rows = np.zeros(1), np.zeros(nq), np.zeros(nu), loops.kind.size
     arrays = loop_scratch(forest, loops, motions, nu)
@@ -66,7 +66,7 @@ def _shutting(e: Evaluator) -> tuple[Shutting, Program]:
 
 
 def closing_pass(e: Evaluator, clock: np.ndarray, y: np.ndarray) -> Bound:
-    """Return the pass that closes the state y (nq + nu,) at the end of a step, in place."""
+    """Return the pass that projects the state y (nq + nu,) at the end of a step onto the constraints, in place."""
     return close_step.bind(e.closing, e.rhs, clock, y)
 
 
@@ -79,9 +79,9 @@ def weighing_closing(
     start: np.ndarray,
     weight: np.ndarray,
 ) -> tuple[Bound, Bound, Sequence[Program]]:
-    """Return two passes and their programs, which the caller must keep alive. The first converts weights (nq + nu,) of
-    a state closed at the end of a step into those of the state ``end`` before the closing, in place. The second does
-    this for the initial state ``start``."""
+    """Return two passes and their programs, which the caller must keep alive. The first pass converts weights (nq +
+    nu,) of a state that was projected at the end of a step into weights of the state ``end`` before the projection, in
+    place. The second pass does this for the initial state ``start``."""
     (shutting, program), (moves, programs) = _shutting(e), weighing_moves(e, gradients, bodies)
     of_step, of_start = (
         weigh_closing.bind(e.system.forest, shutting, *moves, when, clock, y, weight)
@@ -100,8 +100,8 @@ def changing_closing(
     y: np.ndarray,
     changes: np.ndarray,
 ) -> tuple[Bound, Bound, Sequence[Program]]:
-    """Return two passes and their programs, which the caller must keep alive. The first closes the state y (nq + nu,)
-    at the end of a step together with its changes. The second closes the changes of the initial state."""
+    """Return two passes and their programs, which the caller must keep alive. The first pass projects the state y (nq +
+    nu,) at the end of a step, together with its changes. The second pass projects the changes of the initial state."""
     (shutting, program), (moves, programs) = _shutting(e), changing_moves(e, tables)
     shifts = np.zeros((len(changes), e.model.nu))
     of_step, of_start = (
@@ -115,7 +115,7 @@ def changing_closing(
 
 @pass_of
 def close_step(closing, rhs, clock, y):
-    """Move y onto the loops; y becomes NaN if that is not possible."""
+    """Project y onto the constraints; y becomes NaN if that is not possible."""
     close(closing, rhs, clock[0] + clock[1], y)
     if not closing.left[0] <= OPEN:
         y[:] = np.nan
@@ -123,14 +123,15 @@ def close_step(closing, rhs, clock, y):
 
 @jit
 def shut(shutting, when, clock, y):
-    """Move the coordinates and speeds of y onto the loops, in the arrays of the program, and record the moves."""
+    """Project the coordinates and speeds of y onto the constraints, in the arrays of the program, and record the
+    moves."""
     nq, turns = shutting.q.size, shutting.turns
     turns.made[0], shutting.time[0] = 0, clock[0] + when * clock[1]
     copy_into(shutting.q, y[:nq])
     copy_into(shutting.u, y[nq : nq + shutting.u.size])
     run(shutting.code)
     if when == BEGIN and turns.made[0] == 0:
-        # The loops are closed already, but would not be for other parameters.
+        # The state satisfies the constraints, but with other parameters it would not, so a zero move is recorded.
         copy_into(turns.q[0], shutting.q)
         turns.x[0, :] = 0.0
         turns.exerted[0, :] = 0.0
@@ -139,7 +140,7 @@ def shut(shutting, when, clock, y):
 
 @pass_of
 def weigh_closing(forest, shutting, of_q, of_u, when, clock, y, weight):
-    """Convert weights of the closed state into weights of the state y before closing, in place."""
+    """Convert weights of the projected state into weights of the state y before the projection, in place."""
     nq, nu, turns, by_shift = shutting.q.size, shutting.u.size, shutting.turns, shutting.by_shift
     shut(shutting, when, clock, y)
     by_q, by_u = weight[:nq], weight[nq : nq + nu]
@@ -163,8 +164,8 @@ def weigh_closing(forest, shutting, of_q, of_u, when, clock, y, weight):
 
 @pass_of
 def change_closing(forest, shutting, of_q, of_u, when, clock, number, numbers, columns, y, changes, shifts):
-    """Close the state y with its changes (parameters, nq + nu), in place. At the start of the first step close only the
-    changes; at the start of later steps do nothing."""
+    """Project the state y and its changes (parameters, nq + nu) onto the constraints, in place. At the start of the
+    first step, project only the changes; at the start of later steps, do nothing."""
     if when == BEGIN and number[0] > 0:
         return
     nq, nu, turns = shutting.q.size, shutting.u.size, shutting.turns
@@ -193,8 +194,8 @@ def change_closing(forest, shutting, of_q, of_u, when, clock, number, numbers, c
 
 @jit
 def change_move(move, numbers, column, shift, moving, speed):
-    """Compute the change of a move from changes of the coordinates in their tangent space, of the speeds (for a move of
-    speeds), and of the tables."""
+    """Compute the change of a move from changes of the coordinates in their tangent space and of the tables. For a move
+    of speeds, changes of the speeds are included."""
     copy_into(numbers, column)
     copy_into(move.by_shift, shift)
     for k in range(speed.size):

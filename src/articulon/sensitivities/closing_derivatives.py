@@ -1,19 +1,21 @@
-"""Derivatives of closing: after a step the state is moved back onto loops and prescribed motions.
+"""Derivatives of the projection that moves the state back onto loop constraints and prescribed motions after a step.
 
-The coordinates are moved in iterations, q' = q ∘ x, each by the smallest x in the metric of the mass matrix that
-removes φ to first order. Then the speeds are moved once, u' = u + x (``dynamics/loops/loop_passes.py``):
+The coordinates are moved in iterations, q⁺ = q ∘ x. Each x is the smallest move, in the metric of the mass matrix M,
+that removes the constraint errors φ to first order. Then the speeds are moved once, u⁺ = u + x
+(``dynamics/loops/loop_passes.py``). With the Jacobian J of the constraints, multipliers ν and prescribed velocities
+v(t),
 
-    M x = Jᵀ ν,   J x = −φ(q)   of the coordinates,   J (u + x) = v(t)   of the speeds.
+        M x = Jᵀ ν,   J x = −φ(q)   for the coordinates,   J (u + x) = v(t)   for the speeds.
 
-Each move is differentiated exactly, including terms of the size of x, which are small: at x = 0 the derivative is the
-projection 1 − M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁻¹ J. Let y = x for the coordinates and y = u + x for the speeds. Then x is an
-acceleration of links at rest under the forces of the rows, as in ``row_derivatives.py``: with weights w of x, p = M⁻¹
-(w + Jᵀ μ) and J p = 0,
+Each move is differentiated exactly, including terms that are proportional to x and therefore small. At x = 0 the
+derivative is the projection 1 − M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁻¹ J. Let y = x for the coordinates and y = u + x for the speeds. Then
+x is an acceleration of links at rest under the forces of the constraint rows, as in ``row_derivatives.py``. With
+weights w of x, let p = M⁻¹ (w + Jᵀ μ), with multipliers μ for which J p = 0. Then
 
-    w·δx = −p·δ(M x − Jᵀ ν) + μ·(δ(J y) + δφ)     at fixed x, ν and y, without δφ for the speeds,
+        w·δx = −p·δ(M x − Jᵀ ν) + μ·(δ(J y) + δφ)     at fixed x, ν and y; without δφ for the speeds.
 
-and Jᵀ μ with respect to u. All derivatives are in the tangent space of q: Euler parameters have unit length before and
-after.
+The derivative with respect to u is Jᵀ μ. All derivatives are in the tangent space of q, because Euler parameters have
+unit length before and after the projection.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -71,39 +73,40 @@ NOTHING = np.zeros((0, 2), dtype=np.int64)
 
 
 class Move(NamedTuple):
-    """One move onto the loops, of coordinates or of speeds, and the programs that differentiate it."""
+    """One move onto the constraints, of coordinates or of speeds, and the programs that differentiate it."""
 
     point: np.ndarray
-    """Code of the program that computes what derivatives read at the state, shape (passes, 2)."""
+    """Code of the program that computes the quantities that derivatives at the state need, shape (passes, 2)."""
     code: np.ndarray
-    """Code of the program that computes derivatives of the weighted x, or the change of x, shape (passes, 2)."""
+    """Code of the program that computes the derivatives of the weighted x, or the change of x, shape (passes, 2)."""
     q: np.ndarray
     """Coordinates of the links, shape (nq,)."""
     x: np.ndarray
-    """The move, shape (nu,)."""
+    """The move x, shape (nu,)."""
     exerted: np.ndarray
     """Multipliers ν, shape (rows,)."""
     y: np.ndarray
-    """Vector y that J is multiplied with, shape (nu,)."""
+    """Vector y in the product J y, shape (nu,)."""
     weight: np.ndarray
     """Weights of x, or the change of x, shape (nu,)."""
     by_shift: np.ndarray
-    """Derivatives with respect to the coordinates in their tangent space, or changes of these, shape (nu,)."""
+    """Derivatives with respect to the coordinates in their tangent space, or changes of the coordinates, shape
+    (nu,)."""
     by_speed: np.ndarray
     """Derivatives with respect to y, or changes of y, shape (nu,)."""
 
 
 class _Point(NamedTuple):
-    """Quantities that derivatives of a move read."""
+    """Quantities that derivatives of a move need."""
 
     ws: Workspace
-    """Links that move at y."""
+    """Workspace of the links that move with joint speeds y."""
     still: Workspace
     """Workspace of the same links at rest."""
     columns: np.ndarray
-    """Motion columns of links at rest that are accelerated by x, shape (nu, 24)."""
+    """Motion columns of links at rest with the joint accelerations x, shape (nu, 24)."""
     moving: np.ndarray
-    """Motion columns of links that move at y, shape (nu, 24)."""
+    """Motion columns of links that move with joint speeds y, shape (nu, 24)."""
     acceleration: np.ndarray
     """Accelerations of the links due to x, shape (links, 6)."""
     factors: np.ndarray
@@ -111,7 +114,7 @@ class _Point(NamedTuple):
     wrench: np.ndarray
     """Wrenches of the rows with multipliers ν, shape (links, 6)."""
     given: np.ndarray
-    """The same wrenches in the form that is held fixed while bodies turn, shape (links, 15)."""
+    """The same wrenches, in the form of wrenches that are held fixed while bodies turn, shape (links, 15)."""
     held: HeldRows
     """The constraint rows."""
     passes: tuple[Bound, ...]
@@ -144,8 +147,8 @@ def _point(e: Evaluator, move: Move) -> _Point:
 
 
 def _weighing(e: Evaluator, at: _Point, move: Move, gradients: Tables, bodies: bool, of_q: bool) -> Iterator[Bound]:
-    """Yield passes that compute the derivatives of a weighted move with respect to the state before it, and add those
-    with respect to the tables, at the prepared state."""
+    """Yield passes that compute, at the prepared state, the derivatives of a weighted move with respect to the state
+    before it, and add the derivatives with respect to the tables."""
     forest, loops = e.system.forest, e.system.loops
     links, nu, held = forest.mass.size, e.model.nu, at.held
     weight, by_q, by_u = (np.zeros(nu) for _ in range(3))
@@ -227,7 +230,7 @@ def _moves(
 
 @pass_of
 def exert(loops, arrays, exerted, driving, wrench):
-    """Compute the wrenches of rows on links (links, 6)."""
+    """Compute the wrenches on links that constraint rows exert, shape (links, 6)."""
     clear(wrench)
     add_loop_forces(loops, arrays.wrench, exerted, driving, wrench)
 
@@ -249,7 +252,7 @@ def weigh_rows(
     by_speed,
     gradient,
 ):
-    """Add the derivatives of ν·J p and μ·J y at fixed p and y; at y the links move differently."""
+    """Add the derivatives of ν·J p and μ·J y at fixed p and y, for which the links have different motions."""
     move_by(forest, ws, columns, y, moved)
     weigh_rates(loops, ws, exerted, motion, by_place, gradient)
     weigh_rates(loops, ws, multiplier, moved, by_place, gradient)
@@ -258,8 +261,8 @@ def weigh_rows(
 
 @pass_of
 def change_rows(loops, ws, of_q, exerted, shift, speed, moved, twist, change, wrench, given):
-    """Add the changes of the rows' forces at fixed ν to those of the wrenches on links. Compute the changes of J y and,
-    where coordinates are moved, of φ (rows,)."""
+    """Add the changes of the rows' forces at fixed ν to the changes of the wrenches on links. Compute the changes of J
+    y, and, if coordinates are moved, of φ (rows,)."""
     change_forces(loops, ws, exerted, moved, change, wrench)
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
@@ -272,7 +275,8 @@ def change_rows(loops, ws, of_q, exerted, shift, speed, moved, twist, change, wr
 
 @jit
 def carry_changes(forest, x, shift, x_change):
-    """Advance changes of the coordinates before a move x, with changes of x, to those after it, in place."""
+    """Convert changes of the coordinates before a move x, and changes of x, into changes of the coordinates after the
+    move, in place."""
     for i in range(forest.kind.size):
         kind, j = forest.kind[i], forest.u_start[i]
         plain = joints.degrees_of_freedom(kind)
@@ -288,8 +292,8 @@ def carry_changes(forest, x, shift, x_change):
 
 @jit
 def carry_weights(forest, x, by_shift, by_x):
-    """Convert weights of the coordinates after a move x into those before it at fixed x, in place, and into weights of
-    x."""
+    """Convert weights of the coordinates after a move x into weights of the coordinates before it, at fixed x and in
+    place, and into weights of x."""
     for i in range(forest.kind.size):
         kind, j = forest.kind[i], forest.u_start[i]
         plain = joints.degrees_of_freedom(kind)
@@ -304,7 +308,7 @@ def carry_weights(forest, x, by_shift, by_x):
 
 @jit
 def set_move(move, q, x, exerted, y):
-    """Select a move for differentiation."""
+    """Set the arrays of ``move`` to one recorded move, for differentiation."""
     copy_into(move.q, q)
     copy_into(move.x, x)
     copy_into(move.exerted, exerted)
@@ -312,7 +316,7 @@ def set_move(move, q, x, exerted, y):
 
 
 class Turns(NamedTuple):
-    """The moves of coordinates that a closing has made."""
+    """The moves of coordinates that a projection has made."""
 
     made: np.ndarray
     """Number of moves, shape (1,)."""

@@ -1,4 +1,4 @@
-"""Checks of which models and runs have derivatives, and the times of their steps."""
+"""Checks whether a model and a run have derivatives, and the times of the steps of a run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -36,20 +36,20 @@ from articulon.units import UnitSystem
 
 @dataclass(frozen=True)
 class DifferentiableRun:
-    """A run that derivatives are known for."""
+    """A run for which derivatives are known."""
 
     model: Model
     """Model that is simulated, with its initial state."""
     integrator: Any
     """Integrator with known derivatives."""
     times: Sequence[float]
-    """Times of the frames, on which steps end [time]."""
+    """Times of the frames, at which steps end [time]."""
     windows: Windows
-    """Steps of an integrator with equal steps, and the windows of noise."""
+    """Times of equal steps, if the integrator has them, and of the noise windows."""
     seed: int
     """Seed of the noise."""
     policy: Any
-    """Scaling policy of the forces: none, or one constant factor for all."""
+    """Scaling policy of the forces: no scaling, or one constant factor for all forces."""
     stop: Stop | None = None
     """Condition that ends the run early."""
     case: Case | None = None
@@ -99,7 +99,7 @@ def run_of(
     options: dict[str, Any],
     thermostat: Any = None,
 ) -> DifferentiableRun:
-    """Return the run of a model, or of a case, which may be given by its name or path.
+    """Return the run of a model or of a case; a case may be given by its name or path.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def run_of(
 
 
 def run_of_case(case: Case, where: str) -> DifferentiableRun:
-    """Return the run of a case; raises CaseError and ModelError as :func:`run_of` does."""
+    """Return the run of a case; raises CaseError and ModelError like :func:`run_of`."""
     _check_case(case)
     case.check_code()
     model, run, policy = case.build_model(), case.run, case.scaling
@@ -157,19 +157,19 @@ def _checked(run: DifferentiableRun, where: str) -> DifferentiableRun:
     if noise is not None and not run.policy.scales:
         check_baths(run.model, [("Brownian forces", float(noise.temperature))])
     check_durations(run.model, float(run.times[-1]))
-    if run.stop is not None and run.stop.body not in run.model.names:
-        raise CaseError(f"{where}: stop.body: there is no body {shown(run.stop.body)}")
+    if run.stop is not None:
+        run.stop.condition(run.model, f"{where}: stop")
     return run
 
 
 def _held(model: Model) -> float | None:
-    """Return how long noise is held [time]; None if that is not given."""
+    """Return the time for which noise is held [time]; None if it is not given."""
     brownian = brownian_of(model)
     return None if brownian is None or brownian.window is None else float(brownian.window) * brownian.average
 
 
 def _policy(model: Model, scaling: Any, where: str) -> Any:
-    """Return the policy of a model's run, in its units."""
+    """Return the scaling policy of a model's run, in the units of the model."""
     if scaling is None:
         return NoScaling()
     if not isinstance(scaling, ScalingPolicy):
@@ -178,7 +178,7 @@ def _policy(model: Model, scaling: Any, where: str) -> Any:
 
 
 def _thermostat(model: Model, thermostat: Any, where: str) -> Any:
-    """Return the thermostat of a model's run, in its units."""
+    """Return the thermostat of a model's run, in the units of the model."""
     if thermostat is None:
         return None
     if not isinstance(thermostat, BaseThermostat):
@@ -218,7 +218,7 @@ INSTEAD = {
     "fast-multipole": TRUNCATED,
     "user-pair": "choose ar.forces.UserForce, which has its derivatives from a function or by differences",
 }
-"""What to choose in the place of forces whose derivatives are not known, by kind."""
+"""Alternatives to forces whose derivatives are not known, by kind of the force."""
 BRANCHING = ("impacts", "joint-limits", "contact")
 """Kinds of forces that act only where bodies or joints touch."""
 

@@ -14,7 +14,7 @@ from articulon.sensitivities.verlet_stepping import VelocityVerletStepping
 
 
 def _verlet_stepping(run: DifferentiableRun) -> Stepping:
-    """Return the stepping of velocity Verlet, which is explicit if nothing rotates."""
+    """Return the stepping of velocity Verlet; it is explicit if no body rotates."""
     return VelocityVerletStepping(run) if only_slides(run.model) else CanonicalStepping(run)
 
 
@@ -27,6 +27,6 @@ STEPPINGS: dict[Any, Any] = {
 
 
 def stepping_of(run: DifferentiableRun) -> Stepping:
-    """Return the stepping of a run for its integrator."""
+    """Return the stepping that belongs to the integrator of a run."""
     found: Stepping = STEPPINGS[type(run.integrator)](run)
     return found

@@ -1,16 +1,17 @@
 """Derivatives of the drift at steady speeds of a friction-implicit step (``integrate/steady_drift.py``).
 
-Over a time t the links of joints that leave all rotations free keep their angular velocities in the world frame and
-turn by Q = exp(φ), φ = t ω. With primes at the end of the drift, rotations θ and changes δω of the links
-(``turning_derivatives.py``) become
+During a time t, links on joints that leave all rotations free keep their angular velocities in the world frame, and
+turn by Q = exp(φ), φ = t ω. Let primes mark quantities at the end of the drift step. Rotations θ of the links and
+changes δω of their angular velocities (``turning_derivatives.py``) become
 
     θ' = Q θ + t J(φ) δω,   δω' = δω,   J(φ) = 1 + a [φ×] + b [φ×]²,   a = (1 − cos φ)/φ²,   b = (φ − sin φ)/φ³,
 
-and with Δ = ω' − ω'_p the changes of the joint are δq' = R'ᵀ (θ' − θ'_f) and δu' = R'ᵀ (δω' − δω'_p − θ' × Δ). Here θ_f
-is the rotation of the joint frame: that of the parent, plus that of the frame within the parent. All other coordinates
-have δq' = δq + t δu at steady speeds, and their links turn and change with them.
+Let R be the orientation of the link, and Δ = ω' − ω'_p, where p is the parent. The changes of the joint are
+δq' = R'ᵀ (θ' − θ'_f) and δu' = R'ᵀ (δω' − δω'_p − θ' × Δ). Here θ_f is the rotation of the joint frame: the rotation of
+the parent, plus the rotation of the frame in the parent. All other coordinates have δq' = δq + t δu at steady speeds,
+and the changes of their links follow from the changes of the coordinates.
 
-Euler parameters have unit length at the end of every drift, so changes in the tangent space are complete.
+Euler parameters have unit length at the end of every drift step, so changes in the tangent space are complete.
 """
 
 import math
@@ -49,7 +50,7 @@ from articulon.sensitivities.turning_derivatives import (
 
 @pass_of
 def keep_links(ws, rotation, twist):
-    """Keep the orientations (links, 9) and velocities (links, 6) of links."""
+    """Store the orientations (links, 9) and velocities (links, 6) of links."""
     for i in range(rotation.shape[0]):
         for k in range(9):
             rotation[i, k] = ws.rotation[i, k]
@@ -59,7 +60,7 @@ def keep_links(ws, rotation, twist):
 
 @jit
 def left_jacobian(phi, x):
-    """Return J(φ) x; with −φ it is the transposed map."""
+    """Return J(φ) x; J(−φ) is the transpose of J(φ)."""
     y = dot(phi, phi)
     a = 0.5 + y * (-1.0 / 24.0 + y * (1.0 / 720.0 + y * (-1.0 / 40320.0 + y / 3628800.0)))
     b = 1.0 / 6.0 + y * (-1.0 / 120.0 + y * (1.0 / 5040.0 + y * (-1.0 / 362880.0 + y / 39916800.0)))
@@ -79,9 +80,10 @@ def turns_freely(kind):
 
 @pass_of
 def drift_tangent(forest, u, time, before, after, turn, turned, drifted, shift, u_change):
-    """Advance changes over a drift of a time (1,), in place: those of the coordinates in their tangent space and of the
-    speeds (nu,), with rotations of joint frames (links, 3). ``before`` and ``after`` are orientations (links, 9) and
-    velocities (links, 6) of the links, u the speeds before; ``turned`` and ``drifted`` (links, 6) are scratch."""
+    """Advance changes over a drift step of a time (1,), in place. These are changes of the coordinates in their tangent
+    space and of the speeds (nu,), with rotations of joint frames (links, 3). ``before`` and ``after`` are orientations
+    (links, 9) and velocities (links, 6) of the links, and u are the speeds before the step; ``turned`` and ``drifted``
+    (links, 6) are scratch arrays."""
     t = time[0]
     for i in range(forest.kind.size):
         turned_by_joint(forest, before[0], turn, i, shift, u, u_change, turned)
@@ -110,8 +112,9 @@ def drift_tangent(forest, u, time, before, after, turn, turned, drifted, shift, 
 
 @pass_of
 def drift_adjoint(forest, u, time, before, after, weights, drifted, by_shift, by_speed, by_frame):
-    """Convert weights of the changes at the end of a drift over a time (1,) into those at its start (nu,), in place.
-    Weights of rotations of joint frames (links, 3) are added; ``weights`` and ``drifted`` (links, 6) are scratch."""
+    """Convert weights of the changes at the end of a drift step of a time (1,) into weights at its start (nu,), in
+    place. Weights of rotations of joint frames (links, 3) are added; ``weights`` and ``drifted`` (links, 6) are scratch
+    arrays."""
     t = time[0]
     for i in range(forest.kind.size):
         store_from(weights, i, 0, ZERO)

@@ -1,4 +1,4 @@
-"""Steps of a run and the error for a run that diverges, shared by the adjoint and the forward method."""
+"""Steps of a run, and the error for a run that diverges; the adjoint and the forward method share them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,7 +32,8 @@ class Derivatives(NamedTuple):
     by_u: np.ndarray
     """Derivatives with respect to the initial speeds, shape (nu,)."""
     by_tables: np.ndarray
-    """Derivatives with respect to the numbers of the tables, or to the parameters that change these."""
+    """Derivatives with respect to the numbers of the tables, or with respect to the parameters that change these
+    numbers."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +57,13 @@ class Steps:
 
     @cached_property
     def passage(self) -> Passage | None:
-        """Where the run stops early; None if it does not."""
+        """The early stop of the run; None if the run does not stop early."""
         if self.run.stop is None:
             return None
         return passage_of(self.stepping, self.run.stop)
 
     def after(self, times: np.ndarray) -> list[int]:
-        """Return the number of steps up to each time; raises CaseError for a time at which no step ends."""
+        """Return the number of steps from the start to each time; raises CaseError for a time at which no step ends."""
         begins, lengths = self.times
         ends = np.concatenate([[0.0], begins + lengths])
         found = np.clip(np.searchsorted(ends, times), 1, ends.size - 1)
@@ -78,7 +79,7 @@ class Steps:
     @property
     def of_model(self) -> Callable[[Model, np.ndarray, np.ndarray], float] | None:
         """Return the objective as a function of the model at fixed initial and final states, up to a constant; None if
-        it does not depend on the model there."""
+        it does not depend on the model at fixed states."""
         own, passage = self.objective.of_model, self.passage
         if passage is None:
             return own
@@ -92,13 +93,13 @@ class Steps:
 
     @cached_property
     def by_start(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the derivatives that arise because the advance of a body is counted from its initial place, with the
-        rest of the run fixed: with respect to the initial coordinates, shape (nu,), and to the numbers of the tables,
-        (0,) if these do not move it."""
+        """Return derivatives that arise because the advance of a body is measured from its initial position. The rest
+        of the run is held fixed. They are with respect to the initial coordinates, shape (nu,), and to the numbers of
+        the tables, shape (0,) if these numbers do not change the initial position."""
         if self.passage is None:
             return np.zeros(self.run.model.nu), np.zeros(0)
         rate = self._rate(self.passage) / self.passage.rate_of_stop
-        return self.stepping.of_closed_start(rate * self.passage.along(self.run.model.q0))
+        return self.stepping.of_closed_start(rate * self.passage.along_start(self.run.model.q0))
 
     def _rate(self, passage: Passage) -> float:
         """Return the derivative of the objective with respect to the time at which the run stops."""
@@ -107,8 +108,8 @@ class Steps:
         return passage.rate(lambda y: self.objective.of(*self.stepping.split(y))[0])
 
     def weigh(self, end: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return the objective at the end and its derivatives; raises DivergenceError if they are not finite, and any
-        exception that a user's function has raised."""
+        """Return the objective at the end and its derivatives. Raises DivergenceError if the final state is not finite,
+        and any exception that a user's function raised."""
         self.check_finite(end)
         nq = self.run.model.nq
         value, by_q, by_u = self.objective.of(*self.stepping.split(end))
@@ -121,7 +122,7 @@ class Steps:
         return value, in_coordinates(model, end[:nq], by_q) - sooner * by_stop, by_u
 
     def check_finite(self, state: np.ndarray) -> None:
-        """Raise DivergenceError for a state (nq + nu,) that is not finite, and any exception that a user's function has
+        """Raise DivergenceError if a state (nq + nu,) is not finite, and any exception that a user's function
         raised."""
         self.check_functions()
         if not np.isfinite(state).all():
@@ -136,13 +137,14 @@ class Steps:
             )
 
     def check_functions(self) -> None:
-        """Raise any exception that a user's function has raised."""
+        """Raise the exception that a user's function raised, if there is one."""
         error = self.stepping.evaluator.users.error
         if error is not None:
             raise error
 
     def _divergence(self) -> DivergenceError:
-        """Return the error for a run that diverges; its steps are repeated one by one to find where."""
+        """Return the error for a run that diverges. The steps are repeated one by one to find the step that
+        diverges."""
         stepping, (times, lengths) = self.stepping, self.times
         state, (stepper, _programs) = stepping.evaluator.initial_state(), stepping.taking()
         stepper.y[:] = stepping.start

@@ -28,20 +28,21 @@ from articulon.sensitivities.tangent_steps import change_step, tangent_scratch
 from articulon.simulation.divergence import diagnosis
 
 SAME = 1e-9
-"""Relative difference below which two times are taken as the same, as in the driver."""
+"""Relative difference below which two times count as equal, as in the driver."""
 
 
 class ExplicitStepping(Stepping):
-    """Steps of a given length that end on frames, or steps whose length is chosen by an error estimate.
+    """Steps of a given length that end on frames, or steps whose length an error estimate chooses.
 
-    Weights and changes have one number for each coordinate, four for Euler parameters, and for each speed, (nq + nu,).
+    Weights and changes have one number for each coordinate, including all four Euler parameters, and one for each
+    speed, (nq + nu,).
     """
 
     def __init__(self, run: DifferentiableRun) -> None:
         self.run, self.model, windows = run, run.model, run.windows
         self.evaluator = Evaluator(run.model, run.seed, windows.window, windows.average)
         self.held = windows.held if self.evaluator.system.forces.noise.choice[0] else math.inf
-        """How long noise is held [time]; infinite if there is none."""
+        """Time for which noise is held [time]; infinite if there is no noise."""
         self.evaluator.rhs.factor[:] = run.acting.factor
         self.start = np.concatenate([run.model.q0, run.model.u0])
         self.tableau = EXPLICIT[run.integrator.rule]
@@ -129,7 +130,7 @@ class ExplicitStepping(Stepping):
 
     @property
     def looped(self) -> bool:
-        """Whether states are moved onto loops or prescribed motions after a step."""
+        """Whether states are projected onto loop constraints or prescribed motions after a step."""
         return bool(self.model.loops.kind.size)
 
     def _holding(self, found: Stepper) -> Iterator[Bound]:
@@ -139,8 +140,8 @@ class ExplicitStepping(Stepping):
             yield enter_window.bind(windows, found.number, self.evaluator.rhs.window)
 
     def _given(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return times and lengths of steps of a given length, as the driver takes them: they end on frames and on
-        windows of noise."""
+        """Return times and lengths of steps of a given length. Like the driver's steps, they end on frames and on noise
+        windows."""
         step = float(self.run.integrator.step or 0.0)
         longest = float(self.run.integrator.max_step or math.inf)
         begins, lengths, time, window = [], [], 0.0, 0
@@ -175,5 +176,5 @@ class ExplicitStepping(Stepping):
 
 @pass_of
 def enter_window(windows, number, window):
-    """Set the window (1,) of the step with this number (1,)."""
+    """Set the noise window (1,) to the window of the step with this number (1,)."""
     window[0] = windows[number[0]]

@@ -1,18 +1,18 @@
-"""Derivatives with respect to joint frames: the positions of their origins and their orientations in the parents'
-frames.
+"""Derivatives with respect to joint frames: the positions of their origins and their orientations in the frames of the
+parents.
 
-Let the origin J of a joint frame slide by t and the frame rotate by a small θ about J, both fixed in the parent.
-Everything that the joint carries is displaced by one motion, about the link's origin O
+Let the origin J of a joint frame be displaced by t, and the frame rotate by a small θ about J, both fixed in the
+parent. One motion s, about the link's origin O, then displaces everything that the joint carries:
 
     s = (θ, t + θ × (O − J)),   ψ' = p × s,   ψ'' = b × s + p × ψ',
 
-with p and b the velocity and the acceleration of the parent about O, b = (0, −g) on the ground. This is one more
-column, inboard of the joint's own columns, which all move along (``motion_columns.py``, ``products.py``). With λ, V, R,
-r and g as there, −λ·τ of inverse dynamics changes by
+Here p and b are the velocity and the acceleration of the parent about O, with b = (0, −g) on the ground. This motion
+acts like one more column, inboard of the joint's own columns, and the joint's own columns move with it
+(``motion_columns.py``, ``products.py``). With λ, V, R, r and g as in those modules, −λ·τ of inverse dynamics changes by
 
     −(R·ψ'' + r·ψ' + g·s + V_p·(I ψ'' + 2 B ψ' + s × F)),
 
-and the virtual power of forces by s·A + ψ'·B, with the sums A and B of ``adjoint_program.py``.
+The virtual power of forces changes by s·A + ψ'·B, with the sums A and B of ``adjoint_program.py``.
 """
 
 import numpy as np
@@ -49,7 +49,7 @@ from articulon.passes import pass_of
 
 @jit
 def arm_of(forest, ws, i):
-    """Return O − J of link i, world frame."""
+    """Return the vector O − J of link i, world frame."""
     p, origin = forest.parent[i], load(forest.position, i)
     if p >= 0:
         origin = apply(load_matrix(ws.rotation, p), origin)
@@ -58,7 +58,7 @@ def arm_of(forest, ws, i):
 
 @jit
 def frame_changes(position, turn, i):
-    """Whether link i's joint frame slides or rotates."""
+    """Whether link i's joint frame is displaced or rotates."""
     size = 0.0
     for k in range(3):
         size += abs(position[i, k]) + abs(turn[i, k])
@@ -67,7 +67,7 @@ def frame_changes(position, turn, i):
 
 @jit
 def some_change(position, turn):
-    """Whether any joint frame slides or rotates."""
+    """Whether any joint frame is displaced or rotates."""
     found = False
     for i in range(position.shape[0]):
         found = found or frame_changes(position, turn, i)
@@ -76,8 +76,8 @@ def some_change(position, turn):
 
 @jit
 def frame_motion(forest, ws, position, turn, i):
-    """Return s of link i's joint frame, whose origin slides by ``position`` and which rotates by ``turn`` (links,
-    3)."""
+    """Return the motion s of link i's joint frame, whose origin is displaced by ``position`` and which rotates by
+    ``turn``, (links, 3) each."""
     p, slid, turned = forest.parent[i], load(position, i), load(turn, i)
     if p >= 0:
         R = load_matrix(ws.rotation, p)
@@ -87,7 +87,7 @@ def frame_motion(forest, ws, position, turn, i):
 
 @jit
 def parent_velocity(forest, ws, i):
-    """Return the velocity p of link i."""
+    """Return the parent's velocity p about the origin of link i."""
     p = forest.parent[i]
     if p < 0:
         return ZERO, ZERO
@@ -97,7 +97,7 @@ def parent_velocity(forest, ws, i):
 
 @jit
 def parent_acceleration(forest, ws, gravity, acceleration, i):
-    """Return the acceleration b of link i."""
+    """Return the parent's acceleration b about the origin of link i."""
     p = forest.parent[i]
     if p < 0:
         return ZERO, scale(-1.0, load_at(gravity, 0))
@@ -107,22 +107,22 @@ def parent_acceleration(forest, ws, gravity, acceleration, i):
 
 @jit
 def cross_transposed(pw, pv, n, f):
-    """Return the factor of a motion s in the power of a moment and a force on p × s."""
+    """Return the factor that multiplies a motion s in the power of a moment n and a force f on the motion p × s."""
     return add(cross(n, pw), cross(f, pv)), cross(f, pw)
 
 
 def frame_scratch(links: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Allocate the scratch of :func:`frame_tangent` for a number of links."""
+    """Allocate the scratch arrays of :func:`frame_tangent` for a number of links."""
     return np.zeros((links, WIDTH)), np.zeros((links, composites.WIDTH)), np.zeros((links, 6))
 
 
 @pass_of
 def frame_tangent(forest, acting, ws, gravity, acceleration, position, turn, changes, own, force, wrench):
-    """Subtract from the wrenches (links, 6) the changes needed when joint frames slide and rotate, with wrenches
-    ``acting`` (links, 6) held fixed; ``changes`` (links, 12), ``own`` (links, 28) and ``force`` (links, 6) are
-    scratch."""
+    """Subtract the effect of displacements and rotations of joint frames from the wrenches (links, 6). The wrenches
+    ``acting`` (links, 6) are held fixed; ``changes`` (links, 12), ``own`` (links, 28) and ``force`` (links, 6) are
+    scratch arrays."""
     parent = forest.parent
-    if not some_change(position, turn):  # the usual case: parameters of forces or of the initial state
+    if not some_change(position, turn):  # the usual case, for parameters of forces or of the initial state
         return
     for i in range(parent.size):
         p = parent[i]
@@ -151,7 +151,7 @@ def frame_tangent(forest, acting, ws, gravity, acceleration, position, turn, cha
     for i in range(parent.size - 1, -1, -1):
         p = parent[i]
         if p >= 0:
-            # The wrench required by all carried links moves along, which inboard joints feel.
+            # The wrench that all carried links need moves with the frame; this changes the wrenches of inboard joints.
             (sw, sv), (n, f), r = (
                 frame_motion(forest, ws, position, turn, i),
                 load_motion(force, i, 0),
@@ -166,7 +166,7 @@ def frame_tangent(forest, acting, ws, gravity, acceleration, position, turn, cha
 
 @pass_of
 def frame_adjoint(forest, ws, gravity, acceleration, composite, loads, motion, rows, position, turn):
-    """Add the derivatives of −λ·τ of inverse dynamics with respect to slides of the origins of joint frames and
+    """Add the derivatives of −λ·τ of inverse dynamics with respect to displacements of the origins of joint frames and
     rotations of the frames (links, 3), from the results of ``transposed_products``."""
     for i in range(forest.parent.size):
         pw, pv = parent_velocity(forest, ws, i)
@@ -187,9 +187,9 @@ def frame_adjoint(forest, ws, gravity, acceleration, composite, loads, motion, r
 
 @pass_of
 def frame_power_adjoint(forest, ws, by_place, by_velocity, position, turn):
-    """Add the derivatives of the virtual power of forces with respect to slides and rotations of joint frames (links,
-    3), from derivatives with respect to places and velocities (links, 6) summed over all that joints carry
-    (``project_powers``)."""
+    """Add the derivatives of the virtual power of forces with respect to displacements and rotations of joint frames
+    (links, 3). They are computed from the derivatives with respect to poses and velocities (links, 6), which
+    ``project_powers`` has summed over everything that the joints carry."""
     for i in range(forest.parent.size):
         pw, pv = parent_velocity(forest, ws, i)
         n, f = cross_transposed(pw, pv, load_from(by_velocity, i, 3), load_from(by_velocity, i, 0))
@@ -199,7 +199,7 @@ def frame_power_adjoint(forest, ws, by_place, by_velocity, position, turn):
 
 @jit
 def add_gradient(forest, ws, i, n, f, position, turn):
-    """Add a moment and a force that multiply s, converted to factors of t and θ in the parent's frame."""
+    """Add a moment n and a force f that multiply s, converted to factors of t and θ in the parent's frame."""
     p, n = forest.parent[i], add(n, cross(arm_of(forest, ws, i), f))
     if p >= 0:
         R = load_matrix(ws.rotation, p)

@@ -1,15 +1,15 @@
 """Derivatives of the friction part of a friction-implicit step: drag and noise by the midpoint rule.
 
-Over a step h the speeds change by h x. With D = Jᵀ B J, where the drag B of the links takes the place of an inertia,
-and f the factor of the forces,
+During a step h the speeds change by h x. Let D = Jᵀ B J be the drag matrix, made from the drag B of the links like a
+mass matrix from inertias, and f the factor of the forces. Then
 
     A x = f Jᵀ (−B (J u − flow) + noise),   A = M + ½ h f D.
 
 This is the equation of motion of links with inertias I + ½ h f B at rest, under the wrenches of drag and noise at u.
-With weights w of x and ν = A⁻¹ w, the derivative of w·x is that of −ν·(inverse dynamics at rest, with the accelerations
-x) plus that of the virtual power of the wrenches at ν, as in ``adjoint_program.py``. Derivatives with respect to drag
-gain ½ h f times those with respect to inertias. Noise is held: forces F from N(0, v/h), v = 2 β k T, along the world
-axes, so F changes by F δv/2v.
+Let w be weights of x, and ν = A⁻¹ w. The derivative of w·x is the derivative of −ν·(inverse dynamics at rest, with the
+accelerations x) plus the derivative of the virtual power of the wrenches at ν, as in ``adjoint_program.py``. The
+derivatives with respect to drag increase by ½ h f times those with respect to inertias. Noise is held: its forces F are
+drawn from N(0, v/h) with v = 2 β k T along the world axes, so a change δv changes F by F δv/2v.
 """
 
 from collections.abc import Iterator
@@ -75,9 +75,10 @@ class Rubbed(NamedTuple):
     weight: np.ndarray
     """Weights of x, or changes of x, shape (nu,)."""
     by_coordinate: np.ndarray
-    """Derivatives with respect to the coordinates in their tangent space, or changes of these, shape (nu,)."""
+    """Derivatives with respect to the coordinates in their tangent space, or changes of the coordinates, shape
+    (nu,)."""
     by_speed: np.ndarray
-    """Derivatives with respect to the speeds, or changes of these, shape (nu,)."""
+    """Derivatives with respect to the speeds, or changes of the speeds, shape (nu,)."""
 
 
 def rubbed(e: Evaluator) -> Rubbed:
@@ -99,15 +100,16 @@ class _Point(NamedTuple):
     carried: Carried
     """Links at rest with the accelerations x."""
     factors: np.ndarray
-    """Factors of A⁻¹."""
+    """Factors of the inverse A⁻¹."""
     acceleration: np.ndarray
 
 
 def _point(
     e: Evaluator, arrays: Scratch, at: Rubbed, resistance: Resistance, solved: np.ndarray | None = None
 ) -> _Point:
-    """Prepare what derivatives at a state read, from ``arrays`` as the step has left them. ``solved`` (links, 21) are
-    its articulated inertias if no joint resists; without them they are computed."""
+    """Prepare the quantities that derivatives at a state need, from ``arrays`` in the state in which the step leaves
+    them. ``solved`` (links, 21) are the step's articulated inertias if no joint has resistance; if None, they are
+    computed."""
     forest, ws, links, nu = e.system.forest, e.ws, e.system.forest.mass.size, e.model.nu
     heavier = forest._replace(mass=arrays.mass, moment=arrays.moment, inertia=arrays.inertia)
     still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
@@ -142,8 +144,9 @@ def friction_adjoint(
     bodies: bool,
     acting: Acting,
 ) -> Iterator[Bound]:
-    """Yield passes that compute the derivatives of weighted x with respect to the state, and add those with respect to
-    the tables; ``arrays`` are as the step has left them, and ``solved`` (links, 21) its articulated inertias."""
+    """Yield passes that compute the derivatives of weighted x with respect to the state, and add the derivatives with
+    respect to the tables. ``arrays`` are in the state in which the step leaves them, and ``solved`` (links, 21) are the
+    step's articulated inertias."""
     forest, forces, ws, nu = e.system.forest, e.system.forces, e.ws, e.model.nu
     links = forest.mass.size
     resistance = Resistance(e, arrays, at.u)
@@ -203,7 +206,7 @@ def clear_inertias(own):
 
 @pass_of
 def add_inertias(own, span, factor, total):
-    """Add masses, first moments and inertias of links, times a factor and a time (1,)."""
+    """Add masses, first moments and inertias of links, multiplied by a factor and a time (1,), to ``total``."""
     s = factor * span[0]
     for i in range(own[0].size):
         total[0][i] += s * own[0][i]
@@ -215,8 +218,8 @@ def add_inertias(own, span, factor, total):
 
 @pass_of
 def heavier_adjoint(own, drag, span, gradient):
-    """Add the derivative with respect to the factor of drag in the inertias of links: half of a time (1,) times their
-    drag."""
+    """Add the derivative with respect to the factor of drag in the inertias of links. It is half of a time (1,) times
+    the product of the derivatives ``own`` with respect to inertias and the drag of the links."""
     s, mass, moment, inertia = 0.5 * span[0], own[0], own[1], own[2]
     for i in range(mass.size):
         gradient[0] += s * mass[i] * drag.mass[i]
@@ -227,15 +230,15 @@ def heavier_adjoint(own, drag, span, gradient):
 
 
 class Rubbing(NamedTuple):
-    """Passes that compute the friction of a step at a state, and passes that then compute a change of it."""
+    """Passes that prepare the friction of a step at a state, and passes that then compute its change."""
 
     point: list[Bound]
     change: list[Bound]
 
 
 def friction_tangent(e: Evaluator, arrays: Scratch, at: Rubbed, changes: Tables, acting: Acting) -> Rubbing:
-    """Build passes that compute the change of x, in ``at.weight``, from changes of the coordinates in their tangent
-    space, ``at.by_coordinate``, of speeds, ``at.by_speed``, and of tables."""
+    """Build passes that compute the change of x, in ``at.weight``. It follows from changes of the coordinates in their
+    tangent space, ``at.by_coordinate``, of the speeds, ``at.by_speed``, and of tables."""
     forest, forces, ws, nu = e.system.forest, e.system.forces, e.ws, e.model.nu
     links = forest.mass.size
     resistance = Resistance(e, arrays, at.u)
@@ -289,7 +292,7 @@ def _scaled(
     of_mass: tuple[np.ndarray, np.ndarray, np.ndarray],
     factor: float,
 ) -> Iterator[Bound]:
-    """Yield passes that add the effect of a change of the factor of the forces to wrenches and inertias."""
+    """Yield passes that add the effect of a change of the forces' factor to wrenches and inertias."""
     drag = e.system.forces.drag
     yield factor_tangent.bind(1.0 / factor, changes.factor, np.zeros(joint.size), arrays.total, joint, wrench)
     yield heavier_tangent.bind((drag.mass, drag.moment, drag.inertia), arrays.clock[1:], changes.factor, of_mass)
@@ -297,7 +300,7 @@ def _scaled(
 
 @pass_of
 def heavier_tangent(drag, span, change, of_mass):
-    """Add half of a time (1,) times drag to inertias of links, times the change (1,) of the factor of drag."""
+    """Add half of a time (1,), times drag, times the change (1,) of the factor of drag, to the inertias of links."""
     s = 0.5 * span[0] * change[0]
     for i in range(of_mass[0].size):
         of_mass[0][i] += s * drag[0][i]

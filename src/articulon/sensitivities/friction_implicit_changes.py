@@ -1,7 +1,8 @@
-"""Tangents of steps of the friction-implicit rule: a step of the state with its changes, one for each parameter.
+"""Tangents of steps of the friction-implicit integrator. A step advances a state and its changes, one per parameter.
 
-A change (δq, δu, δa), coordinates in their tangent space, passes through the stages of ``friction_implicit_steps.py``
-one after the other. Each stage has its own tangent, written independently of the adjoint.
+A change (δq, δu, δa), with δq in the tangent space of the coordinates, passes through the stages of
+``friction_implicit_steps.py`` one after the other. Each stage has its own tangent, written independently of the
+adjoint.
 """
 
 from collections.abc import Iterator
@@ -27,14 +28,14 @@ from articulon.sensitivities.turning_derivatives import spread_shift
 
 
 class Changing(NamedTuple):
-    """Programs of a step of changes, and the arrays through which they are called."""
+    """Programs that advance changes over a step, and the arrays for their arguments and results."""
 
     kick: Any
     """Program for a change of the accelerations of a kick, at the state that ``tangent.point`` has prepared."""
     at: Any
-    """Program that prepares the state for the friction; empty if there is none."""
+    """Program that prepares the state at which the friction is differentiated; empty if there is no friction."""
     friction: Any
-    """Program for a change of the friction at that state."""
+    """Program for a change of the friction, at the state that ``at`` has prepared."""
     first: Any
     """Program for a change of the first drift."""
     second: Any
@@ -42,19 +43,19 @@ class Changing(NamedTuple):
     tangent: Tangent
     """Tangent of a kick."""
     shift: np.ndarray
-    """Change of the coordinates of a kick in their tangent space, shape (nu,)."""
+    """Change of the coordinates at which a kick is evaluated, in their tangent space, shape (nu,)."""
     rubbed: Rubbed
     """Arrays of the friction."""
     drifted: np.ndarray
-    """Changes of coordinates, in their tangent space, and of speeds in a drift, shape (2, nu)."""
+    """Changes of the coordinates, in their tangent space, and of the speeds in a drift step, shape (2, nu)."""
     rates: np.ndarray
-    """Changes of the accelerations that predict a kick, shape (parameters, nu)."""
+    """Changes of the accelerations from which the speeds of a kick are predicted, shape (parameters, nu)."""
 
 
 def changing_steps(
     e: Evaluator, arrays: Scratch, held: Kept, changes: Tables, parameters: int, acting: Acting
 ) -> tuple[Changing, list[Program]]:
-    """Build the programs of a model, which the caller must keep alive."""
+    """Build the programs of a model; the caller must keep the returned programs alive."""
     nu, links, forest = e.model.nu, e.system.forest.mass.size, e.system.forest
     tangent, shift, middle, drifted = tangent_arrays(e), np.zeros(nu), rubbed(e), np.zeros((2, nu))
     kicking = acting._replace(resistance=False)
@@ -89,7 +90,7 @@ def _spinning(e: Evaluator, tangent: Tangent, changes: Tables, shift: np.ndarray
 
 @jit
 def place_kick(changing, time, q, u):
-    """Prepare what changes of the accelerations of a kick read."""
+    """Set the time, coordinates and speeds of a kick, and prepare the arrays that :func:`change_kick` reads."""
     tangent = changing.tangent
     tangent.time[0] = time
     copy_into(tangent.q, q)
@@ -99,8 +100,8 @@ def place_kick(changing, time, q, u):
 
 @jit
 def change_kick(changing, change, part, acceleration, rate):
-    """Compute the change ``rate`` (nu,) of the accelerations of a kick at u + part · a, from changes (3 nu,), where
-    those of a are ``acceleration`` (nu,)."""
+    """Compute the change ``rate`` (nu,) of the accelerations of a kick at the speeds u + part · a. ``change`` (3 nu,)
+    is the change of the state, and ``acceleration`` (nu,) the change of a."""
     tangent, nu = changing.tangent, rate.size
     for k in range(nu):
         changing.shift[k] = change[k]
@@ -111,7 +112,7 @@ def change_kick(changing, change, part, acceleration, rate):
 
 @jit
 def change_drift(changing, code, change):
-    """Advance a change over a drift, in place."""
+    """Advance a change over a drift step, in place."""
     nu = changing.shift.size
     copy_into(changing.drifted[0], change[:nu])
     copy_into(changing.drifted[1], change[nu : 2 * nu])
@@ -122,8 +123,8 @@ def change_drift(changing, code, change):
 
 @pass_of
 def change_step(passes, changing, clock, number, arrays, ws, channels, kept, numbers, columns, changes):
-    """Take a step of the state and its ``changes`` (parameters, 3 nu), in place. ``columns`` (parameters, numbers) are
-    the changes of the tables' ``numbers``, from which the tangents read them."""
+    """Take a step of the state and its ``changes`` (parameters, 3 nu), in place. The rows of ``columns`` (parameters,
+    numbers) are the changes of the tables; each row is copied to ``numbers``, where the tangents read it."""
     first = keep_step(passes, passes, clock, number, arrays, ws, channels, kept, False)
     h, nu = clock[1], changing.shift.size
     count, rates, middle = changes.shape[0], changing.rates, changing.rubbed

@@ -1,4 +1,4 @@
-"""The friction-implicit rule: steps, tangents and adjoints for differentiated runs."""
+"""The friction-implicit integrator: steps, tangents and adjoints for differentiated runs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,8 +30,8 @@ from articulon.sensitivities.tangent_spaces import in_tangent_space
 class FrictionImplicitStepping(Stepping):
     """Equal steps with implicit friction; the last step may be cut short.
 
-    A state consists of coordinates, speeds and the accelerations of the latest kick. Weights and changes cover all
-    three, with coordinates in their tangent space, (3 nu,).
+    A state consists of coordinates, speeds and the accelerations of the latest kick. Weights and changes of a state
+    have the shape (3 nu,): coordinates in their tangent space, speeds and accelerations.
     """
 
     def __init__(self, run: DifferentiableRun) -> None:
@@ -80,8 +80,8 @@ class FrictionImplicitStepping(Stepping):
         return found, [*own, *more, *programs]
 
     def _made(self) -> tuple[Stepper, Scratch, tuple[Any, ...], list[Program]]:
-        """Return the stepper, the arrays of the rule, which share the state's memory, the arguments that the passes of
-        a step are bound to, and the programs."""
+        """Return the stepper, the integrator's arrays, the arguments that the passes of a step are bound to, and the
+        programs. The arrays share the memory of the state."""
         nq, nu, y = self.model.nq, self.model.nu, self.start.copy()
         found = stepper(y, 3 * nu)
         arrays = friction_implicit_scratch.scratch(self.evaluator)

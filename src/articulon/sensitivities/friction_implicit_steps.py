@@ -1,4 +1,4 @@
-"""Steps of the friction-implicit rule, and their adjoints.
+"""Steps of the friction-implicit integrator, and their adjoints.
 
 A step h from (q, u, a), where a is the acceleration of the latest kick, is (``integrate/friction_implicit.py``)
 
@@ -7,17 +7,22 @@ A step h from (q, u, a), where a is the acceleration of the latest kick, is (``i
     p = k(q₂, u₄),            v' = u₄ + ¼ h p,
     a″ = k(q₂, v'),           u₅ = u₄ + ½ h a″                             a kick,
 
-and ends with (q₂, u₅, a″); in the first step of a run a is k(q, u). The adjoint takes weights λ of the final state back
-through the step. With g = kᵀ μ the derivatives with respect to q and to the speeds at which k is evaluated,
+and ends with (q₂, u₅, a″). Here k are the accelerations of a kick, and x the accelerations by friction. In the first
+step of a run, a is k(q, u). The adjoint takes weights λ of the final state back through the step. Let g_q and g_u be
+the derivatives of μ·k with respect to q and to the speeds at which k is evaluated. Each kick adds g_q to λ_q and g_u to
+λ_u. The stages of the adjoint are, in this order,
 
-    μ = λ_a + ½ h λ_u at (q₂, v'), then ¼ h g_u at (q₂, u₄), each of which adds g_q to λ_q and g_u to λ_u,
-    the drift, h λ_u of x at (q₁, u₂), the drift,
-    μ = ½ h λ_u at (q, v), which adds g_q and g_u too, and leaves λ_a = ¼ h g_u.
+    the second kick, with μ = λ_a + ½ h λ_u at (q₂, v'),
+    its prediction p, with μ = ¼ h g_u at (q₂, u₄),
+    the second drift,
+    the friction x at (q₁, u₂), with the weights h λ_u,
+    the first drift,
+    the first kick, with μ = ½ h λ_u at (q, v), after which λ_a = ¼ h g_u.
 
 Weights of coordinates are in their tangent space, as Euler parameters have unit length at the end of every drift. A
-step ends where the next one starts, so the adjoint of the forces of all kicks there is computed once, when the earlier
-step is reversed. The derivatives of k are in ``kick_adjoint.py``, of the drift in ``drift_derivatives.py``, of x in
-``friction_derivatives.py``.
+step ends at the coordinates at which the next step starts. The adjoint of the forces of all kicks there is computed
+only once, when the earlier step is reversed. The derivatives of k are in ``kick_adjoint.py``, the derivatives of the
+drift in ``drift_derivatives.py``, and the derivatives of x in ``friction_derivatives.py``.
 """
 
 from typing import Any, NamedTuple
@@ -43,27 +48,27 @@ from articulon.sensitivities.table_gradients import Tables
 
 
 class Kept(NamedTuple):
-    """Intermediate results kept from a step; they can be deleted without loss."""
+    """Intermediate results kept from a step; they can be recomputed."""
 
     q: np.ndarray
     """Coordinates at the beginning, in the middle and at the end, shape (3, nq)."""
     u: np.ndarray
     """Speeds at the beginning, before and after the first drift, and before and after the second, shape (5, nu)."""
     middle: np.ndarray
-    """Speeds at which the two kicks find their accelerations, shape (2, nu)."""
+    """Speeds at which the accelerations of the two kicks are evaluated, shape (2, nu)."""
     rotation: np.ndarray
-    """Orientations of the links at the same three points, shape (3, links, 9)."""
+    """Orientations of the links at the beginning, in the middle and at the end, shape (3, links, 9)."""
     twist: np.ndarray
     """Velocities of the links before and after the two drifts, shape (4, links, 6)."""
     end: np.ndarray
     """Time at the end of the step [time], shape (1,)."""
     rate: np.ndarray
-    """Accelerations: in the first step those at the initial speeds; then of the first kick, of the prediction for the
-    second, and of the second kick, shape (4, nu)."""
+    """Four accelerations: at the initial speeds (first step of a run only), of the first kick, of the prediction for
+    the second kick, and of the second kick, shape (4, nu)."""
     began: np.ndarray
     """Acceleration of the latest kick before the step, shape (nu,)."""
     latest: np.ndarray
-    """Articulated inertias of the links from the latest solution for accelerations, shape (links, 21)."""
+    """Articulated inertias of the links that the latest solution for accelerations has stored, shape (links, 21)."""
     heavier: np.ndarray
     """Articulated inertias with drag added, in the middle of the step, shape (links, 21)."""
     articulated: np.ndarray
@@ -83,8 +88,8 @@ def kept(e: Evaluator) -> Kept:
 
 
 def keeping(e: Evaluator, arrays: Scratch, passes: Passes, held: Kept) -> tuple[Passes, list[Program]]:
-    """Return the programs of a step whose solutions for accelerations leave their articulated inertias in ``held``, and
-    the programs that the caller must keep alive; work is not booked."""
+    """Return the passes of a step, and the programs that the caller must keep alive. When the passes solve for
+    accelerations, they store the articulated inertias in ``held``. Work is not recorded."""
     forest, ws, channels = e.system.forest, e.ws, e.channels
     sums, fall = (channels.total_joint, channels.total_wrench, e.system.forces.gravity), arrays.factor[EXTERNAL:]
     found = parts(e, arrays, flight=False)
@@ -146,7 +151,7 @@ def fill_forces(passes, clock, number, arrays):
 
 @pass_of
 def take_step(passes, clock, number, arrays):
-    """Take a step whose initial forces are known, and compute the forces at its end."""
+    """Take a step with known initial forces, and compute the forces at its end."""
     first, h = start_step(clock, number, arrays), clock[1]
     predict_middle(passes, 0.5 * h, first, arrays)
     push(passes, 0.5 * h, arrays)
@@ -166,9 +171,9 @@ def take_step(passes, clock, number, arrays):
 
 @jit
 def keep_step(passes, ending, clock, number, arrays, ws, channels, kept, known):
-    """Take a step and keep what its derivatives read. If the following step was kept last, its start is ``known``: the
-    last kick is not repeated, and the forces at the end are taken from there, with the programs ``ending``. Return
-    whether the step is the first of a run."""
+    """Take a step and keep the results that its derivatives read. ``known`` means that ``kept`` holds the following
+    step; the last kick is then not repeated, and the forces at the end are those at the start of that step, which the
+    programs ``ending`` complete. Return whether the step is the first of a run."""
     first, h = start_step(clock, number, arrays), clock[1]
     if known:
         copy_into(kept.rate[3], kept.began)
@@ -223,12 +228,12 @@ def keep_step(passes, ending, clock, number, arrays, ws, channels, kept, known):
 
 
 class Reversing(NamedTuple):
-    """Programs of an adjoint step, and the arrays through which they are called."""
+    """Programs of an adjoint step, and the arrays for their arguments and results."""
 
     place: Any
     """Program that places the links for kicks."""
     fill: Any
-    """Program that places the links and computes the forces there."""
+    """Program that places the links and computes the forces on them."""
     kick: Any
     """Program for the derivatives of the weighted accelerations of the first kick at a place."""
     another: Any
@@ -236,13 +241,13 @@ class Reversing(NamedTuple):
     forces: Any
     """Program for the derivatives of the forces of all kicks at a place."""
     friction: Any
-    """Program for the derivatives of the friction; empty if there is none."""
+    """Program for the derivatives of the friction; empty if there is no friction."""
     first: Any
     """Program for the adjoint of the first drift."""
     second: Any
     """Program for the adjoint of the second drift."""
     last: np.ndarray
-    """Number of the step reversed last, shape (1,); -1 before the first."""
+    """Number of the step that was reversed last, shape (1,); -1 before the first reversal."""
     at: Kicks
     """Arrays of kicks."""
     rubbed: Rubbed
@@ -252,8 +257,8 @@ class Reversing(NamedTuple):
 def reversing(
     e: Evaluator, arrays: Scratch, held: Kept, weight: np.ndarray, gradients: Tables, bodies: bool, acting: Acting
 ) -> tuple[Reversing, list[Program]]:
-    """Build the programs of a model, which the caller must keep alive; ``weight`` holds the weights of a state and is
-    changed in place."""
+    """Build the programs of a model; the caller must keep the returned programs alive. ``weight`` holds the weights of
+    a state and is changed in place."""
     nu, forest, at, middle = e.model.nu, e.system.forest, kicks(e), rubbed(e)
     scratch = (np.zeros((forest.mass.size, 6)), np.zeros((forest.mass.size, 6)))
     programs = [Program(one) for one in kick_passes(e, at, gradients, bodies, acting)]
@@ -271,7 +276,7 @@ def reversing(
 
 @jit
 def go_to(reversing, time, q, articulated, joint, wrench):
-    """Set the place for the kicks that follow."""
+    """Set the time, the coordinates and the forces for the kicks that follow."""
     at = reversing.at
     copy_into(at.articulated.reshape(-1), articulated.reshape(-1))
     at.time[0] = time
@@ -282,8 +287,8 @@ def go_to(reversing, time, q, articulated, joint, wrench):
 
 @jit
 def weigh_kick(at, program, u, rate, weight):
-    """Add the derivatives of the accelerations of a kick, weighted by ``at.weight``, to weights (3 nu,), except those
-    of forces."""
+    """Add the derivatives of the accelerations of a kick, weighted by ``at.weight``, to the weights (3 nu,);
+    derivatives of the forces are not included."""
     nu = u.size
     copy_into(at.u, u)
     copy_into(at.rate, rate)
@@ -303,15 +308,15 @@ def weigh_forces(reversing, weight):
 
 @pass_of
 def reverse_step(passes, ending, reversing, clock, number, arrays, ws, channels, kept, weight):
-    """Convert weights (3 nu,) of the state at the end of a step into those of its initial state, in place, except for
-    the forces at the start. These are the forces at the end of the step before, whose reversal takes all of them at
-    once; for the first step of a run ``finish_step`` does this."""
+    """Convert weights (3 nu,) of the state at the end of a step into weights of the state at its start, in place. The
+    adjoint of the forces at the start is not included: the reversal of the preceding step adds it, or ``finish_step``
+    for the first step of a run."""
     known, h = reversing.last[0] == number[0] + 1, clock[1]
     first = keep_step(passes, ending, clock, number, arrays, ws, channels, kept, known)
     at, middle, nu = reversing.at, reversing.rubbed, arrays.u.size
     for k in range(nu):
         at.weight[k] = weight[2 * nu + k] + 0.5 * h * weight[nu + k]
-    if known:  # the latest kicks were at this place
+    if known:  # the kicks of the step reversed before were at this place
         weigh_kick(at, reversing.another, kept.middle[1], kept.rate[3], weight)
     else:
         go_to(reversing, kept.end[0], kept.q[2], kept.latest, kept.joint[1], kept.wrench[1])
@@ -348,13 +353,14 @@ def reverse_step(passes, ending, reversing, clock, number, arrays, ws, channels,
 
 @pass_of
 def finish_step(reversing, weight):
-    """Add the derivatives of the forces at the start of the step reversed last to the weights."""
+    """Add the derivatives of the forces at the start of a run to the weights; its first step must be the step reversed
+    last."""
     reversing.last[0] = -1
     run(reversing.fill)
     weigh_forces(reversing, weight)
 
 
 def step_arguments(passes: Passes, clock: np.ndarray, number: np.ndarray, arrays: Scratch) -> tuple[Any, ...]:
-    """Return the arguments that the passes of a step are bound to; work is not booked."""
+    """Return the arguments that the passes of a step are bound to; work is not recorded."""
     nothing = np.zeros((0, 2), dtype=np.int64)
     return passes._replace(book=nothing, book_friction=nothing), clock, number, arrays

@@ -1,9 +1,9 @@
 """The adjoint of the accelerations of kicks, for several kicks at one place.
 
 The accelerations of a kick are k = M⁻¹ (f Γ(q) − C(q, v)), plus the terms of ``spin_derivatives.py``. With weights w
-and λ = M⁻¹ w, the derivative of w·k is that of ``adjoint_program.py``. Forces depend only on the place, so the forces
-of all kicks there have one virtual power, at the sum of their λ. M⁻¹ is factorised once for all kicks, from the
-articulated inertias that the step has left; the accelerations are also taken from the step.
+and λ = M⁻¹ w, the derivative of w·k is derived in ``adjoint_program.py``. All kicks at one place (the same coordinates)
+have the same forces, so these have one virtual power, at the sum of the λ of the kicks. M⁻¹ is factorised once for all
+kicks, from the articulated inertias that the step has stored; the accelerations are also taken from the step.
 """
 
 from collections.abc import Iterator
@@ -91,14 +91,14 @@ def kicks(e: Evaluator) -> Kicks:
 
 
 class KickPasses(NamedTuple):
-    """Passes that are run at a place, one group after the other."""
+    """Groups of passes for the kicks at one place."""
 
     place: list[Bound]
     """Passes that place the links."""
     fill: list[Bound]
-    """Passes that place the links and compute the forces, which adjoints of forces read."""
+    """Passes that place the links and compute the forces; the adjoints of forces read them."""
     first: list[Bound]
-    """Passes for the derivatives of the first kick at the place, without those of forces."""
+    """Passes for the derivatives of the first kick at the place, without the derivatives of forces."""
     next: list[Bound]
     """Passes for the derivatives of another kick at the place."""
     forces: list[Bound]
@@ -107,8 +107,8 @@ class KickPasses(NamedTuple):
 
 
 def kick_passes(e: Evaluator, at: Kicks, gradients: Tables, bodies: bool, acting: Acting) -> KickPasses:
-    """Build the passes of a model; derivatives with respect to the numbers of its links are computed only if ``bodies``
-    are parameters."""
+    """Build the passes of a model. Derivatives with respect to the numbers of its links are computed only if ``bodies``
+    is true."""
     forest, forces, ws, nu = e.system.forest, e.system.forces, e.ws, e.model.nu
     links = forest.mass.size
     fall, factors, weight = acting.factor * forces.gravity, np.zeros((nu, inverse_mass.FACTORS)), np.zeros(nu)
@@ -158,7 +158,8 @@ def _pushing(
     columns: np.ndarray,
     summed: tuple[np.ndarray, np.ndarray],
 ) -> Iterator[Bound]:
-    """Yield passes for the virtual power of forces at joint speeds λ and the motion of the links at these."""
+    """Yield passes for the virtual power of forces at joint speeds λ, and at the motion of the links at these
+    speeds."""
     forest, forces, ws = e.system.forest, e.system.forces, e.ws
     links, nu = forest.mass.size, e.model.nu
     pushed, moved = summed
@@ -180,8 +181,8 @@ def _pushing(
 
 @pass_of
 def take_spins(forest, ws, u, turning, rate):
-    """Subtract from the accelerations of a kick (nu,) what it has in addition to those of the equations of motion;
-    ``turning`` (links, 3) is scratch."""
+    """Subtract from the accelerations of a kick (nu,) the terms of ``spin_derivatives.py``, which the equations of
+    motion do not have; ``turning`` (links, 3) is scratch."""
     find_turning(forest, ws, u, turning)
     for i in range(forest.kind.size):
         kind = forest.kind[i]
@@ -193,8 +194,8 @@ def take_spins(forest, ws, u, turning, rate):
 
 @pass_of
 def add_power(weight, motion, by_q, by_u, pushed, moved, by_coordinate, by_speed):
-    """Add λ (nu,) and the motion of the links at λ (links, 6) to those of the other kicks, and initialise the
-    derivatives with those of −λ·τ of inverse dynamics."""
+    """Add λ (nu,) and the motion of the links at λ (links, 6) to the sums over all kicks. Initialise the derivatives
+    with the derivatives of −λ·τ, where τ is the result of inverse dynamics."""
     for k in range(weight.size):
         pushed[k] += weight[k]
         by_coordinate[k], by_speed[k] = -by_q[k], -by_u[k]

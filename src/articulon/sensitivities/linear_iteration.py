@@ -1,12 +1,13 @@
 """Fixed points x = g(x) of linear maps, found by iteration.
 
-Of all combinations of the iterates so far, take the one with the smallest residual g(x) − x; its image is the next
-iterate. This is the generalised conjugate residual method (Eisenstat, Elman and Schultz, SIAM J. Numer. Anal. 20, 345,
-1983). It converges at least as fast as plain iteration, and even where plain iteration diverges.
+The method takes the combination of all iterates so far that has the smallest residual g(x) − x. The image of this
+combination is the next iterate. This is the generalised conjugate residual method (Eisenstat, Elman and Schultz, SIAM
+J. Numer. Anal. 20, 345, 1983). It converges at least as fast as plain iteration, and can converge when plain iteration
+diverges.
 
-The length of the residual falls with every iterate as long as the symmetric part of 1 − g' is positive, as it is for
-gyroscopic forces and for resistance. Once it no longer falls, it consists of rounding errors, even if the fixed point
-is zero to rounding.
+The length of the residual falls with every iterate if the symmetric part of 1 − g' is positive, which is true for
+gyroscopic forces and for resistance. When the length no longer falls, the residual consists of rounding errors. This
+also holds if the fixed point itself is zero to rounding.
 """
 
 from typing import NamedTuple
@@ -17,21 +18,22 @@ from articulon.algebra.vectors import copy_into
 from articulon.kernels import jit
 
 DEPTH = 20
-"""Number of directions that are kept before the method starts anew."""
+"""Number of directions that are kept before the method starts again."""
 ITERATIONS = 200
 """Largest number of evaluations for a fixed point."""
 SETTLED = 1e-12
-"""Relative residual below which an iteration whose residuals no longer decrease has converged to rounding."""
+"""Relative residual below which an iteration has converged to rounding once its residuals no longer decrease."""
 ROUNDING = 2.0**-52
 """Relative residual at which an iteration ends."""
 STALLS = 5
-"""Number of iterates without a new smallest residual that end an iteration."""
+"""An iteration ends after this number of iterates without a new smallest residual."""
 DEPENDENT = 1e-24
-"""Squared length, relative to that before it is made orthogonal, below which a direction is rounding."""
+"""Ratio of the squared lengths of a direction after and before it is made orthogonal, below which it is a rounding
+error."""
 
 
 class Iteration(NamedTuple):
-    """Arrays of an iteration; they can be deleted without loss."""
+    """Scratch arrays of an iteration."""
 
     found: np.ndarray
     """The iterate, shape (n,)."""
@@ -40,13 +42,13 @@ class Iteration(NamedTuple):
     residual: np.ndarray
     """g(x) − x, shape (n,)."""
     last: np.ndarray
-    """Image and residual of the iterate before, shape (2, n)."""
+    """Image and residual of the previous iterate, shape (2, n)."""
     directions: np.ndarray
-    """Changes of images and of residuals; the latter are orthonormal, shape (2, DEPTH, n)."""
+    """Changes of images and of residuals; the changes of residuals are orthonormal, shape (2, DEPTH, n)."""
     metric: np.ndarray
-    """Factors of the squared numbers in a length, shape (n,)."""
+    """Factors of the squared components in the squared length of a vector, shape (n,)."""
     scale: np.ndarray
-    """Squared length of the smallest residual, and the largest number of all iterates, shape (2,)."""
+    """Squared length of the smallest residual, and the largest magnitude of a component in all iterates, shape (2,)."""
     counts: np.ndarray
     """Number of kept directions, -1 before the first residual, and number of iterates since the smallest residual,
     shape (2,)."""
@@ -90,7 +92,7 @@ def add_to(target, s, source):
 
 @jit
 def keep_direction(arrays):
-    """Keep the change since the iterate before as a direction, unless it depends on those that are kept."""
+    """Keep the change since the previous iterate as a direction, unless it depends linearly on the kept directions."""
     metric, n = arrays.metric, arrays.counts[0]
     if n == arrays.directions.shape[1]:
         n = 0
@@ -114,8 +116,9 @@ def keep_direction(arrays):
 
 @jit
 def next_iterate(arrays, base, factor, rate, before):
-    """Replace the iterate, whose image is base + factor · rate, by the next one. Return the size of its residual
-    relative to that of the iterates, or -1 if it has converged; ``before`` is that of the iterate before."""
+    """Replace the iterate, whose image is base + factor · rate, by the next one. Return the size of the residual of the
+    old iterate relative to the iterates, or -1 if the iteration has converged. ``before`` is the value that the
+    previous call returned."""
     found, image, residual = arrays.found, arrays.image, arrays.residual
     change, size = 0.0, arrays.scale[1]
     for k in range(found.size):

@@ -1,16 +1,16 @@
 """The adjoint of the right-hand side of a model with flexible bodies, in O(n).
 
-With λ = M⁻¹ w the derivative of w·u' is that of a virtual power at the speeds λ and accelerations u', both held fixed:
-P = Σ V·(W − W_in) + Σ λ_j (Q − Q_in)_j, with wrenches W of the forces on the links, inertial wrenches W_in and modal
-forces Q_in of ``floating_frame.py``. Seen from its own frame, a body's inertial part depends only on its velocities,
-accelerations and virtual velocities there and on its own η and η' (:func:`weigh_inertia`). W is held fixed in the
-world.
+With weights w and λ = M⁻¹ w, the derivative of w·u' is the derivative of a virtual power P at the speeds λ and
+accelerations u', both held fixed: P = Σ V·(W − W_in) + Σ λ_j (Q − Q_in)_j. V are the virtual velocities of the links, W
+the wrenches of the forces on them, and W_in the inertial wrenches of ``floating_frame.py``. Q and Q_in are the modal
+forces and the inertial modal forces of mode j. In a body's own frame, its inertial part depends only on its velocities,
+accelerations and virtual velocities, and on its own modal coordinates η and speeds η' (:func:`weigh_inertia`). W is
+held fixed in the world.
 
 If a joint or a mode moves, these quantities change by the same amount for all links that it carries
-(``motion_columns.py``, ``mode_columns.py``): ψ' for velocities, ψ'' − v × ψ' for accelerations, and the ψ' of the
-speeds λ for virtual velocities. So derivatives with respect to places, velocities, accelerations and virtual velocities
-of links are summed towards the roots, and each column of a joint or of a mode at a node is multiplied by the sums
-there.
+(``motion_columns.py``, ``mode_columns.py``): velocities by ψ', accelerations by ψ'' − v × ψ', and virtual velocities by
+the ψ' of the speeds λ. So derivatives with respect to places, velocities, accelerations and virtual velocities of links
+are summed towards the roots. Each column of a joint, or of a mode at a node, is multiplied by the sums there.
 """
 
 from collections.abc import Iterator
@@ -87,21 +87,22 @@ class ModalPoint(NamedTuple):
     columns: np.ndarray
     """Columns of the joints, shape (nu, 24)."""
     fall: np.ndarray
-    """Acceleration of free fall, times the factor of all forces, shape (3,)."""
+    """Acceleration of gravity, times the factor of all forces, shape (3,)."""
     still: Workspace
     """Links at the same places, at rest."""
     force: np.ndarray
-    """Generalised forces that M⁻¹ is applied to, shape (nu,)."""
+    """Generalised forces to which M⁻¹ is applied, shape (nu,)."""
     solve: Bound
-    """Pass that applies it; it writes to ``solution``."""
+    """Pass that applies M⁻¹ to ``force`` and writes the result to ``solution``."""
     solution: np.ndarray
     """M⁻¹ times ``force``, shape (nu,)."""
     passes: tuple[Bound, ...]
-    """Passes that compute these from coordinates and speeds."""
+    """Passes that compute these arrays from coordinates and speeds, except ``force`` and ``solution``."""
 
 
 def modal_point(e: Evaluator, q: np.ndarray, u: np.ndarray, time: np.ndarray, acting: Acting = ALL) -> ModalPoint:
-    """Prepare links under their forces, their accelerations and columns of joints."""
+    """Build the passes for the forces on the links, the accelerations and the columns of the joints, and their
+    arrays."""
     forest, ws, channels, nu = e.system.forest, e.ws, e.channels, e.model.nu
     friction = channels.wrench[DAMPING], channels.wrench[STOCHASTIC]
     at = At(forest, ws, q, u, time, e.rhs.window, channels, *friction)
@@ -131,8 +132,8 @@ def modal_adjoint_program(
 
 
 def weighing_modes(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, acting: Acting = ALL) -> Iterator[Bound]:
-    """Yield passes that compute the derivatives of weighted accelerations with respect to the state, and add those with
-    respect to the tables; those of links only if ``bodies`` are parameters."""
+    """Yield passes that compute the derivatives of weighted accelerations with respect to the state, and add the
+    derivatives with respect to the tables; for tables of links, only if ``bodies`` is true."""
     forest, ws, nu, links = e.system.forest, e.ws, e.model.nu, e.system.forest.mass.size
     assert forest.flexible is not None
     point = modal_point(e, at.q, at.u, at.time, acting)
@@ -173,7 +174,8 @@ def weighing_modes(e: Evaluator, at: Weighed, gradients: Tables, bodies: bool, a
 
 @pass_of
 def begin_derivatives(still, motion, by_place, by_velocity, by_coordinate, by_speed):
-    """Write the motion of the links at the speeds λ (links, 6), angular part first, and set derivatives to zero."""
+    """Compute the motion of the links at the speeds λ (links, 6), angular part first, and set the derivatives to
+    zero."""
     for i in range(motion.shape[0]):
         store_motion(motion, i, 0, load_from(still.twist, i, 3), load_from(still.twist, i, 0))
         for k in range(6):
@@ -192,8 +194,8 @@ def modal_springs_adjoint(forest, weight, by_coordinate, by_speed):
 
 @pass_of
 def fall_adjoint(forest, still, factor, gravity, by_gravity, by_factor):
-    """Add the derivatives of the virtual power of gravity with respect to its acceleration and to the factor of all
-    forces, for links that move at the speeds λ."""
+    """Add the derivatives of the virtual power of gravity, for links that move at the speeds λ. They are taken with
+    respect to the acceleration of gravity and to the factor of all forces."""
     by_gravity[0] += factor * gravity_power(forest, (1.0, 0.0, 0.0), still)
     by_gravity[1] += factor * gravity_power(forest, (0.0, 1.0, 0.0), still)
     by_gravity[2] += factor * gravity_power(forest, (0.0, 0.0, 1.0), still)
@@ -217,8 +219,8 @@ def weigh_inertia(
     by_speed,
 ):
     """Subtract the derivatives of V·W_in + λ·Q_in with respect to places and velocities of links and to modal
-    coordinates and speeds; write those with respect to accelerations, and W − W_in, the derivative of P with respect to
-    V (links, 6)."""
+    coordinates and speeds. Write the derivatives of P with respect to accelerations and to V, which is W − W_in (links,
+    6)."""
     for i in range(forest.parent.size):
         b, R = forest.flexible.body[i], load_matrix(ws.rotation, i)
         w, v = load_from(ws.twist, i, 3), load_from(ws.twist, i, 0)
@@ -234,12 +236,13 @@ def weigh_inertia(
                 forest, ws, i, udot, u, weight, moves, virtual, (n, f, by_w, by_aw, by_a), by_coordinate, by_speed
             )
         by_w, by_aw, by_a = apply(R, by_w), scale(-1.0, apply(R, by_aw)), scale(-1.0, apply(R, by_a))
-        # a is that of a point of the body: as a spatial acceleration it changes by ψ'' + 2 ψ'_angular × v.
+        # a is the acceleration of a point of the body. As a spatial acceleration it changes by ψ'' + 2 ψ'_angular × v.
         turning = add(sub(cross(w, by_aw), by_w), scale(2.0, cross(v, by_a)))
         add_from(by_velocity, i, 3, turning)
         store_motion(by_acceleration, i, 0, by_a, by_aw)
         force, moment = load_from(wrench, i, 0), load_from(wrench, i, 3)
-        # These derivatives are seen from the body, which rotates along; wrenches of forces do not.
+        # These derivatives are in the body frame, which rotates with the body; the wrenches of forces are fixed in the
+        # world.
         W, V, turned = load_from(still.twist, i, 3), load_from(still.twist, i, 0), cross(turning, w)
         add_from(by_place, i, 3, add(turned, add(cross(W, moment), cross(V, force))))
         store_motion(by_virtual, i, 0, sub(force, apply(R, f)), sub(moment, apply(R, n)))
@@ -247,8 +250,8 @@ def weigh_inertia(
 
 @jit
 def weigh_link(forest, ws, i, w, aw, a, W, V):
-    """The inertial wrench (moment, force) of link i, without its modes, and the derivatives of its power in (W, V) with
-    respect to the angular velocity and to both accelerations, link frame."""
+    """Return the inertial wrench (moment, force) of link i without its modes, and the derivatives of its power at the
+    virtual velocity (W, V) with respect to the angular velocity and to both accelerations, in the link frame."""
     m, h, A = forest.mass[i], load(ws.modal.moment, i), load_symmetric(ws.modal.inertia, i)
     momentum, swept = symmetric_apply(A, w), cross(w, h)
     n = add(add(symmetric_apply(A, aw), cross(h, a)), cross(w, momentum))
@@ -260,8 +263,8 @@ def weigh_link(forest, ws, i, w, aw, a, W, V):
 
 @jit
 def weigh_modes(forest, ws, i, udot, u, weight, moves, virtual, found, by_coordinate, by_speed):
-    """Add what the modes of link i contribute to the results of :func:`weigh_link`, and subtract the derivatives with
-    respect to its modal coordinates and speeds."""
+    """Add the contribution of the modes of link i to the results of :func:`weigh_link`, and subtract the derivatives
+    with respect to the link's modal coordinates and speeds."""
     tables, (w, aw, a), (W, V), (n, f, by_w, by_aw, by_a) = forest.flexible, moves, virtual, found
     b = tables.body[i]
     first, count, at = tables.mode[b], tables.mode[b + 1] - tables.mode[b], tables.u_start[b]
@@ -295,8 +298,8 @@ def weigh_modes(forest, ws, i, udot, u, weight, moves, virtual, found, by_coordi
 
 @pass_of
 def project_virtual(forest, ws, columns, weight, motion, by_virtual, by_coordinate):
-    """Add the derivatives of P with respect to virtual velocities (links, 6), which are summed towards the roots, to
-    those with respect to joint coordinates (nu,)."""
+    """Sum the derivatives of P with respect to virtual velocities (links, 6) towards the roots, and add the result to
+    the derivatives with respect to joint coordinates (nu,)."""
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
     for i in range(parent.size - 1, -1, -1):
         p, f, n = parent[i], load_from(by_virtual, i, 0), load_from(by_virtual, i, 3)
@@ -314,8 +317,9 @@ def project_virtual(forest, ws, columns, weight, motion, by_virtual, by_coordina
 def project_on_modes(
     forest, still, columns, by_place, by_velocity, by_acceleration, by_virtual, by_coordinate, by_speed
 ):
-    """Add derivatives with respect to places, velocities, accelerations and virtual velocities of links (links, 6),
-    summed over all that a node carries, to those with respect to modal coordinates and speeds (nu,)."""
+    """Add the contributions of the links to the derivatives with respect to modal coordinates and speeds (nu,). The
+    arguments are the derivatives with respect to places, velocities, accelerations and virtual velocities of links
+    (links, 6), summed over all links that a node carries."""
     for i in range(forest.parent.size):
         if forest.flexible.node[i] < 0:
             continue

@@ -1,9 +1,10 @@
 """The tangent of the right-hand side of a model with flexible bodies, in O(n) for each change.
 
-The changes of places and velocities of the links, and of the forces that the accelerations need at fixed wrenches, are
-the imaginary parts of inverse dynamics at coordinates, speeds, gravity and joint frames with a step along the imaginary
-axis (``dynamics/derivatives/complex_steps.py``). From these every force computes the changes of its wrenches. The
-adjoint (``modal_adjoint.py``) uses none of this, so each tests the other.
+Inverse dynamics is evaluated with coordinates, speeds, gravity and joint frames that have a small imaginary part
+(``dynamics/derivatives/complex_steps.py``). The imaginary parts of its results are the changes of the places and
+velocities of the links, and of the generalised forces that the accelerations need at fixed wrenches. From the changes
+of the links, every force computes the changes of its wrenches. The adjoint (``modal_adjoint.py``) uses none of this, so
+the two can be tested against each other.
 """
 
 from collections.abc import Iterator
@@ -41,7 +42,7 @@ from articulon.sensitivities.tangent_program import (
 
 
 class Stepped(NamedTuple):
-    """A model with a step along the imaginary axis; complex arrays."""
+    """A model with a step along the imaginary axis. All arrays are complex."""
 
     forest: Forest
     """The links, with complex positions and rotations of joint frames."""
@@ -51,7 +52,7 @@ class Stepped(NamedTuple):
     u: np.ndarray
     """Speeds, shape (nu,)."""
     fall: np.ndarray
-    """Acceleration of free fall, shape (3,)."""
+    """Acceleration of gravity, shape (3,)."""
     wrench: np.ndarray
     """Wrenches on the links, shape (links, 6)."""
     force: np.ndarray
@@ -84,7 +85,7 @@ def modal_tangent_program(
 def changing_modes(
     e: Evaluator, found: Tangent, changes: Tables, point: ModalPoint, acting: Acting = ALL
 ) -> Iterator[Bound]:
-    """Yield passes that compute a change due to the selected forces, at the state that has been prepared."""
+    """Yield passes that compute a change of the accelerations due to the selected forces, at the prepared state."""
     forest, forces, ws, channels = e.system.forest, e.system.forces, e.ws, e.channels
     links, nu = forest.mass.size, e.model.nu
     shift, joint, projected, inertial = (np.zeros(nu) for _ in range(4))
@@ -117,7 +118,7 @@ def changing_modes(
 
 @pass_of
 def change_fall(factor, gravity, change, factor_change, fall_change):
-    """Compute the change of the acceleration of free fall, times the factor of all forces (3,)."""
+    """Compute the change of the acceleration of gravity times the factor of all forces (3,)."""
     for k in range(3):
         fall_change[k] = factor * change[k] + factor_change[0] * gravity[k]
 
@@ -140,8 +141,9 @@ def displace_modes(
     twist,
     inertial,
 ):
-    """Compute the displacements of the links and the changes of the velocities of their origins (links, 6), linear part
-    first, and the change of the generalised forces that ``udot`` needs at fixed wrenches (nu,)."""
+    """Compute the displacements of the links, and the changes of the velocities at their origins, both (links, 6) with
+    the linear part first. Compute also the change of the generalised forces (nu,) that ``udot`` needs at fixed
+    wrenches."""
     own, links = stepped.ws, forest.parent.size
     for k in range(q.size):
         stepped.q[k] = complex(q[k], STEP * q_change[k])
@@ -167,7 +169,7 @@ def displace_modes(
             moved[i, k] = own.position[i, k].imag / STEP
         for k in range(6):
             twist[i, k] = own.twist[i, k].imag / STEP
-        # R' Rᵀ is the skew matrix of the rotation.
+        # With R' the change of the rotation matrix R, R' Rᵀ is the skew matrix of the small rotation.
         for k in range(3):
             a, b, angle = (k + 1) % 3, (k + 2) % 3, 0.0
             for m in range(3):
@@ -194,6 +196,7 @@ def modal_springs_tangent(forest, q_change, u_change, joint):
 
 @pass_of
 def sum_needed(joint, projected, inertial, total):
-    """Sum changes of the joint forces, their own and those from wrenches, less those needed (nu,)."""
+    """Compute the total change of the joint forces (nu,): of joint forces, plus that from wrenches, minus that
+    needed."""
     for k in range(total.size):
         total[k] = joint[k] + projected[k] - inertial[k]

@@ -5,8 +5,8 @@ from articulon.passes import pass_of
 
 @pass_of
 def finish_modes(forest, q_weight, by_coordinate, by_speed, by_q, by_u):
-    """Compute derivatives with respect to modal coordinates (nq,) and speeds (nu,), including those of the weighted
-    rates."""
+    """Compute derivatives with respect to modal coordinates (nq,) and speeds (nu,), including the derivatives of the
+    weighted rates of the coordinates."""
     tables = forest.flexible
     for b in range(tables.q_start.size):
         k, j = tables.q_start[b], tables.u_start[b]

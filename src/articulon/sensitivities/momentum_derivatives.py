@@ -1,22 +1,24 @@
 """Derivatives of momenta μ = ∂T/∂u and of generalised forces F = ∂T/∂q of the kinetic energy T(q, u), in O(n).
 
-A column s of a joint displaces everything that the joint carries by s, and changes its velocity v by s × v + ψ' with ψ'
-= m × s. Here m is the velocity of the joint's inner frame, which ``motion_columns.py`` calls p. Seen from bodies that
-move along, only ψ' is a change. With the momentum H of all that a joint carries,
+A column s of a joint displaces all bodies that the joint carries by s, and changes their velocities v by s × v + ψ'
+with ψ' = m × s. Here m is the velocity of the joint's inner frame, which ``motion_columns.py`` calls p. In the frames
+of the bodies, which move along, the velocity changes only by ψ'. With the momentum H of all bodies that a joint
+carries,
 
     μ = s·H,   F = ψ'·H.
 
-Changes δq and δu, and a displacement X of the joint frame in its parent, change the velocities, seen from the bodies,
-by x = Σ (s δu + ψ' δq) + p × X, p being the velocity of the parent. Let H' be the change of H, and x' the change of m,
-both seen from the frame in which the column s is fixed. Then δμ = s·H', δF = ψ'·H' + (x' × s)·H.
+Changes δq and δu, and a displacement X of the joint frame in its parent, change the velocities in the frames of the
+bodies by x = Σ (s δu + ψ' δq) + p × X, where p is the velocity of the parent. Let H' be the change of H, and x' the
+change of m, both in the frame in which the column s is fixed. Then δμ = s·H', δF = ψ'·H' + (x' × s)·H.
 
-H' is the sum of I x + δI v over the links. In the inward sweep, (Σ s δq + X) ×* H is added to it at every joint. Here a
-×* H is the rate of change of H if it is carried along with the motion a.
+H' is the sum of I x + δI v over the links, with I the inertia of a link. In the inward sweep, (Σ s δq + X) ×* H is
+added to H' at every joint. Here a ×* H is the rate of change of an H that is carried along with the motion a.
 
 These are second derivatives of T, which are symmetric. So the derivatives of w·F + λ·μ are the changes of F and μ due
 to δq = w and δu = λ. There is one exception, because rotations do not commute: for the three numbers of a joint that
-leaves all rotations free, ∂(w·F)/∂q has w × F in addition. The derivative with respect to X is −(p ×* H' + x_p ×* H)·X,
-where H' is taken on the inner side of the joint, after this addition, and x_p is the change of p.
+leaves all rotations free, ∂(w·F)/∂q has w × F in addition. For a displacement X, the change of w·F + λ·μ is −(p ×* H' +
+x_p ×* H)·X. Here H' is taken on the inner side of the joint, after the addition of (Σ s δq + X) ×* H, and x_p is the
+change of p.
 """
 
 from articulon.algebra.vectors import (
@@ -46,19 +48,20 @@ from articulon.passes import pass_of
 from articulon.sensitivities.frame_derivatives import add_gradient, frame_changes, frame_motion, parent_velocity
 
 WIDTH = 12
-"""Length of the row of a link: H, then H' inside the joint, each with the moment first."""
+"""Length of the row of a link: H, then H' on the inner side of the joint, each with the moment first."""
 
 
 @jit
 def force_cross(w, v, n, f):
-    """Return the rate of a moment and a force that are carried along at the motion (w, v), about the same point."""
+    """Return the rates of a moment n and a force f that are carried along with the motion (w, v); all are taken about
+    one point."""
     return add(cross(w, n), cross(v, f)), cross(w, f)
 
 
 @jit
 def momentum_of(ws, mass, moment, inertia, i, w, v):
-    """Return the angular momentum about the origin of link i and the linear momentum, if the link has the velocity (w,
-    v) and the mass properties in row i of ``mass``, ``moment`` and ``inertia``."""
+    """Return the angular momentum about the origin of link i, and the linear momentum, for the velocity (w, v) and the
+    mass properties in row i of ``mass``, ``moment`` and ``inertia``."""
     R = load_matrix(ws.rotation, i)
     h = apply(R, load(moment, i))
     turning = symmetric_apply(symmetric_rotate(R, load_symmetric(inertia, i)), w)
@@ -67,8 +70,9 @@ def momentum_of(ws, mass, moment, inertia, i, w, v):
 
 @jit
 def columns_at(forest, columns, i, part, fixed, numbers):
-    """Return a sum over those columns of joint i that are fixed in its body (``fixed`` 1) or in the joint frame (0):
-    one part of each column (``SHIFT`` for s, ``FIRST`` for ψ') times its entry of ``numbers`` (nu,)."""
+    """Return the sum of one part (``SHIFT`` for s, ``FIRST`` for ψ') of the columns of joint i, times their entries of
+    ``numbers`` (nu,). The sum is over the columns that are fixed in the body (``fixed`` 1) or in the joint frame
+    (0)."""
     kind, j, w, v = forest.kind[i], forest.u_start[i], ZERO, ZERO
     for k in range(joints.degrees_of_freedom(kind)):
         if joints.fixed_in_body(kind, k) == fixed:
@@ -80,7 +84,7 @@ def columns_at(forest, columns, i, part, fixed, numbers):
 @jit
 def change_joint(forest, columns, i, fixed, held, x, n, f, by_momentum, by_force):
     """Compute δμ and δF for those columns of joint i that are fixed in its body (``fixed`` 1) or in the joint frame
-    (0), from the row ``held`` of H, the change x of m, and the change (n, f) of H."""
+    (0). ``held`` is the row that contains H, x is the change of m, and (n, f) is the change of H."""
     kind, j, (hn, hf) = forest.kind[i], forest.u_start[i], load_motion(held, i, 0)
     for k in range(joints.degrees_of_freedom(kind)):
         if joints.fixed_in_body(kind, k) == fixed:
@@ -122,11 +126,11 @@ def change_momenta(
     by_momentum,
     by_force,
 ):
-    """Compute δμ and δF (nu,) of placed and moved links due to changes of the coordinates in their tangent space
-    (``shift``) and of the speeds (nu,), of joint frames (links, 3), and of masses, first moments and inertias. With
-    ``transposed``, ``shift`` and ``u_change`` are the weights w and λ instead; then ``by_force`` and ``by_momentum``
-    are the derivatives of w·F + λ·μ with respect to the coordinates and the speeds. ``field`` (links, 6) and ``held``
-    (links, 12) become x and the momenta of the links."""
+    """Compute δμ and δF (nu,), for links whose places and velocities are known. They are due to changes of the
+    coordinates in their tangent space (``shift``), of the speeds (nu,), of joint frames (links, 3), and of masses,
+    first moments and inertias. With ``transposed``, ``shift`` and ``u_change`` are the weights w and λ instead; then
+    ``by_force`` and ``by_momentum`` are the derivatives of w·F + λ·μ with respect to the coordinates and the speeds. On
+    return, ``field`` (links, 6) holds x, and ``held`` (links, 12) the momenta H and their changes H'."""
     for i in range(forest.parent.size):
         w, v = carried_motion(forest.parent, ws, field, i)
         if frame_changes(position, turn, i):
@@ -151,7 +155,7 @@ def change_momenta(
         for fixed in (1, 0):
             uw, uv = columns_at(forest, columns, i, SHIFT, fixed, u_change)
             if fixed == 1:
-                # The change of m, seen from the body.
+                # The change of m, in the body frame.
                 xw, xv = sub(xw, uw), sub(xv, uv)
                 change_joint(forest, columns, i, fixed, held, (xw, xv), n, f, by_momentum, by_force)
                 fw, fv = columns_at(forest, columns, i, FIRST, fixed, shift)
@@ -178,8 +182,8 @@ def change_momenta(
 
 @pass_of
 def momentum_frame_adjoint(forest, ws, field, held, position, turn):
-    """Add −∂(w·F + λ·μ) with respect to slides and rotations of joint frames (links, 3), from ``field`` and ``held``
-    that :func:`change_momenta` has computed for δq = w and δu = λ."""
+    """Subtract the derivatives of w·F + λ·μ with respect to translations and rotations of joint frames (links, 3).
+    ``field`` and ``held`` are the results of :func:`change_momenta` for δq = w and δu = λ."""
     for i in range(forest.parent.size):
         pw, pv = parent_velocity(forest, ws, i)
         xw, xv = carried_motion(forest.parent, ws, field, i)

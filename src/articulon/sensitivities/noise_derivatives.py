@@ -1,7 +1,8 @@
-"""Derivatives of Brownian forces on a fixed noise path: the normal numbers of a window are held, and only their
-amplitude depends on the body's drag and the temperature.
+"""Derivatives of Brownian forces on a fixed noise path. The normal random numbers of a time window are held fixed, and
+only their amplitude depends on the body's drag and the temperature.
 
-A force F drawn from N(0, v/Δ) along the world axes, with v = 2 β k T, changes by F δv/2v.
+A force F is drawn from N(0, v/Δ) along the world axes, with v = 2 β k T, drag coefficient β and window length Δ. It
+changes by F δv/2v.
 """
 
 from articulon.algebra.vectors import add, apply, apply_t, cross, dot, load, load_from, load_matrix, scale, store
@@ -13,15 +14,17 @@ from articulon.passes import pass_of
 
 @pass_of
 def held_noise_wrenches(drag, ws, held, wrench):
-    """Write the wrenches of held noise on each link alone (links, 6). Those of a step are summed towards the roots."""
+    """Compute the wrench of held noise on each link alone (links, 6); the wrenches of a step are sums towards the
+    roots."""
     wrench[:] = 0.0
     noise_wrenches(drag, ws, held, 1.0, wrench)
 
 
 @pass_of
 def noise_adjoint(drag, noise, ws, held, motion, by_place, by_centre, by_variance):
-    """Add the derivatives of V·F + Ω·N, with V the virtual velocity of the centre of mass, with respect to rotations of
-    links (links, 6), centres and variances (bodies, 2)."""
+    """Add the derivatives of V·F + Ω·N with respect to rotations of links (links, 6), centres and variances (bodies,
+    2). F and N are the force and the torque of the noise, V is the virtual velocity of the centre of mass, and Ω the
+    virtual angular velocity."""
     for k in range(drag.link.size):
         i = drag.link[k]
         R = load_matrix(ws.rotation, i)

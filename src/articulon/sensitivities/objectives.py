@@ -1,8 +1,8 @@
 """Objectives: functions of the state at the end of a run, with their derivatives.
 
-An objective is a user's function, or an observable of this file by its name. Kinetic energy is ½ uᵀ M u, so its
-derivative with respect to coordinates is half of uᵀ ∂(M u)/∂q. The derivative of a potential energy is minus its
-generalised forces. The derivative of a position is the generalised force of unit forces there.
+An objective is a user's function, or the name of an observable that this file defines. Kinetic energy is ½ uᵀ M u, so
+its derivative with respect to coordinates is half of uᵀ ∂(M u)/∂q. The derivative of a potential energy is minus its
+generalised forces. The derivative of the position of a point is the generalised force of a unit force at the point.
 """
 
 import difflib
@@ -26,8 +26,8 @@ from articulon.model import Model
 from articulon.model.coordinate_names import coordinate_names
 
 Found = tuple[float, np.ndarray, np.ndarray]
-"""Value, derivatives with respect to the coordinates, (nq,) or in their tangent space (nu,), and to the speeds
-(nu,)."""
+"""Value of an objective, its derivatives with respect to the coordinates, (nq,) or in their tangent space (nu,), and
+its derivatives with respect to the speeds (nu,)."""
 ENERGIES = ("kinetic_energy", "potential_energy")
 
 
@@ -38,9 +38,9 @@ class Objective:
     of: Callable[[np.ndarray, np.ndarray], Found]
     """Value and derivatives at given coordinates and speeds."""
     of_model: Callable[[Model, np.ndarray, np.ndarray], float] | None = field(default=None)
-    """Value for a model at a state, if it depends directly on the model's numbers."""
+    """Value for a model at a state; None if the objective does not depend directly on the model's numbers."""
     of_bodies: bool = True
-    """Whether this direct dependence is on the numbers of bodies only, not on those of forces."""
+    """Whether the direct dependence is on the numbers of bodies only, not on the numbers of forces."""
     is_time: bool = False
     """Whether the objective is the time at which the run ends, not a function of the final state."""
 
@@ -50,12 +50,13 @@ NO_SPEEDS = (
     "'position.BODY.x' or 'distance.BODY.BODY', or a rule with inertia, such as 'friction-implicit'"
 )
 STOP_TIME = "stop_time"
-"""Name of the objective that is the time at which a run stops."""
+"""Name of the objective "time at which a run stops"."""
 
 
 def objective_of(model: Model, objective: Any, where: str, *, stops: bool, integrator: Any) -> Objective:
     """Return the objective that a user gives for a run with an integrator; ``stops`` says whether the run may stop
-    early. Raises CaseError for an invalid objective, and for one of speeds under a rule without inertia."""
+    early. Raises CaseError for an invalid objective, and for an objective of speeds with an integrator without
+    inertia."""
     still = isinstance(integrator, BrownianDynamics)
     if isinstance(objective, Objective):
         return objective
@@ -160,7 +161,7 @@ def _potential(model: Model, q: np.ndarray) -> Found:
 
 
 def pulled(model: Model, q: np.ndarray, ends: list[tuple[int, np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Return the generalised forces of forces that act at arms from the origins of bodies."""
+    """Return the generalised forces (nu,) of forces on bodies. ``ends`` lists body, arm from its origin, and force."""
     wrenches, still = np.zeros((model.bodies, 6)), np.zeros(model.nu)
     for body, arm, force in ends:
         wrenches[body] += np.concatenate([force, np.cross(arm, force)])
@@ -168,8 +169,8 @@ def pulled(model: Model, q: np.ndarray, ends: list[tuple[int, np.ndarray, np.nda
 
 
 def pulled_centres(model: Model, q: np.ndarray, ends: list[tuple[int, np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Return the generalised forces of forces that act at the centres of mass of bodies, at arms from the bodies'
-    origins."""
+    """Return the generalised forces (nu,) of forces at the centres of mass of bodies. ``ends`` lists body, arm from its
+    origin to the centre of mass, and force."""
     found = pulled(model, q, ends)
     for body, _, force in ends:
         _, modal, moved = modal_arms(model, q, body)

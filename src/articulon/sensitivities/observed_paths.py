@@ -1,4 +1,4 @@
-"""Observables along a run, and their derivatives with respect to a few parameters, from one forward sweep."""
+"""Observables along a run, and their derivatives with respect to a few parameters, from one forward run of tangents."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ class ObservedPath(NamedTuple):
     """Observables along a run and their derivatives."""
 
     values: np.ndarray
-    """Observables at the times, shape (times, observables)."""
+    """Observables at the requested times, shape (times, observables)."""
     derivatives: np.ndarray
     """Derivatives with respect to the numbers of the parameters, shape (times, observables, numbers)."""
 
@@ -27,7 +27,7 @@ class ObservedPath(NamedTuple):
 def observed_path(
     run: DifferentiableRun, times: np.ndarray, observables: Sequence[Objective], parameters: list[Parameter]
 ) -> ObservedPath:
-    """Return observables of a run and their derivatives at increasing times, the first of them zero or later.
+    """Return observables of a run and their derivatives at increasing times; the first time is zero or later.
 
     Raises
     ------

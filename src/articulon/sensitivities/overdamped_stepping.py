@@ -1,12 +1,12 @@
-"""Steps of the overdamped rule, with tangents and adjoints.
+"""Steps of the overdamped integrator, with tangents and adjoints.
 
 With the speeds u(q, t; F) of motion without inertia and held noise F(q) (``integrate/overdamped_steps.py``), a step h
 from q is
 
     u = u(q, t; F),   q' = q + ½ h u,   u' = u(q', t + ½ h; F),   q⁺ = q + h u',
 
-where + moves joints at constant speeds. The adjoint takes weights of q⁺ back through the last drift to q and u', from
-u' to q' and F, through the first drift to q and u, from u to q and F, and from F to q.
+where + moves joints at constant speeds. The adjoint takes weights of q⁺ back in five stages: through the last drift to
+q and u', from u' to q' and F, through the first drift to q and u, from u to q and F, and from F to q.
 """
 
 from collections.abc import Sequence
@@ -38,23 +38,24 @@ from articulon.sensitivities.tangent_spaces import in_tangent_space
 
 
 class Back(NamedTuple):
-    """Programs of a reversed or changed step, and the arrays through which they are called."""
+    """Programs of the adjoint or the tangent of a step, and the arrays for their arguments and results."""
 
     point: Any
-    """Program that prepares what changes read at ``Scratch.middle``; empty for weights, whose programs do this
-    themselves."""
+    """Program that prepares the arrays that changes read at ``Scratch.middle``; empty for weights, because the programs
+    for weights prepare these arrays themselves."""
     balance: Any
     """Program for weights or changes of the speeds."""
     noise: Any
-    """Program for weights or changes of held noise; empty if there is none."""
+    """Program for weights or changes of held noise; empty if there is no noise."""
     half: Any
-    """Program for weights or changes of the drift over half of the step."""
+    """Program for weights or changes of the drift step over half of the step."""
     whole: Any
-    """Program for weights or changes of the drift over the whole step."""
+    """Program for weights or changes of the drift step over the whole step."""
     at: Balanced
-    """Arrays of the speeds."""
+    """Arrays of the program ``balance``."""
     drifted: np.ndarray
-    """Speeds of a drift, weights or changes of the coordinates, and those of the speeds, shape (3, nu)."""
+    """Speeds of a drift step, weights or changes of the coordinates, and weights or changes of the speeds, shape (3,
+    nu)."""
     middle: np.ndarray
     """Coordinates in the middle of the step, shape (nq,)."""
     speeds: np.ndarray
@@ -100,7 +101,7 @@ def take_step(passes, clock, number, arrays):
 
 @jit
 def keep_step(passes, back, clock, number, arrays):
-    """Compute and keep what a step evaluates before it moves the coordinates."""
+    """Compute and keep the coordinates in the middle of a step, and its two sets of speeds."""
     find_speeds(passes, clock, number, arrays)
     copy_into(back.speeds[0], arrays.u)
     copy_into(back.middle, arrays.middle)
@@ -117,7 +118,7 @@ def go_to(q, time, arrays):
 
 @pass_of
 def reverse_step(passes, back, clock, number, arrays, weight):
-    """Convert weights (nu,) of the coordinates at the end of a step into those at its start, in place."""
+    """Convert weights (nu,) of the coordinates at the end of a step into weights at its start, in place."""
     keep_step(passes, back, clock, number, arrays)
     at, nu, drifted = back.at, weight.size, back.drifted
     copy_into(drifted[0], back.speeds[1])
@@ -145,8 +146,9 @@ def reverse_step(passes, back, clock, number, arrays, weight):
 
 @pass_of
 def change_step(passes, back, clock, number, arrays, numbers, columns, changes, middles):
-    """Take a step of the coordinates and their ``changes`` (parameters, nu), in place; ``columns`` (parameters,
-    numbers) are changes of the tables' ``numbers``, and ``middles`` (parameters, nu) is scratch."""
+    """Take a step of the coordinates and their ``changes`` (parameters, nu), in place. The rows of ``columns``
+    (parameters, numbers) are the changes of the tables; each row is copied to ``numbers``, where the tangents read it.
+    ``middles`` (parameters, nu) is scratch."""
     keep_step(passes, back, clock, number, arrays)
     at, drifted = back.at, back.drifted
     go_to(arrays.q, clock[0], arrays)
@@ -182,7 +184,7 @@ def change_step(passes, back, clock, number, arrays, numbers, columns, changes, 
 class OverdampedStepping(Stepping):
     """Equal steps without inertia; the last step may be cut short.
 
-    A state consists of the coordinates, and of speeds without meaning that stay zero. Weights and changes are those of
+    A state consists of the coordinates, and of speeds that have no meaning and stay zero. Weights and changes belong to
     the coordinates in their tangent space, (nu,).
     """
 
@@ -235,7 +237,7 @@ class OverdampedStepping(Stepping):
     def _back(
         self, arrays: Scratch, at: Balanced, passes: Any, drifting: Any, parameters: int
     ) -> tuple[Back, list[Program]]:
-        """Build programs from these passes and from drifts."""
+        """Build programs from the given passes and from drift steps."""
         drifted, forest, nu = np.zeros((3, self.model.nu)), self.evaluator.system.forest, self.model.nu
         spans = arrays.spans[:1], arrays.spans[1:]
         drifts = [[drifting.bind(forest, drifted[0], span, drifted[1], drifted[2])] for span in spans]
@@ -245,8 +247,8 @@ class OverdampedStepping(Stepping):
         return Back(point, balancing, noise, half, whole, at, drifted, *more), programs
 
     def _made(self) -> tuple[Stepper, Scratch, tuple[Any, ...], list[Program]]:
-        """Return the stepper, the arrays of the rule, whose q is that of the state, the arguments that the passes of a
-        step are bound to, and the programs."""
+        """Return the stepper, the integrator's arrays, the arguments that the passes of a step are bound to, and the
+        programs. The array q is that of the state."""
         nq, y = self.model.nq, self.start.copy()
         found = stepper(y, self.model.nu)
         arrays = overdamped_steps.scratch(self.evaluator, thermal_energy(self.model))

@@ -1,9 +1,9 @@
 """Parameters by their dotted names, and the derivatives of the numbers of a model's tables with respect to them.
 
-Most tables hold polynomials of the declared numbers, of degree four at most. For these, differences of fourth order are
-exact up to rounding, so no force has to say how its table is made. Some forces declare other functions (``curved``),
-such as mixing rules and twelfth powers of diameters. For these, differences are of tenth order over a small fraction of
-a number; for x¹² their error is about 1e-14.
+The entries of most tables are polynomials of the declared numbers, of degree four at most. For these, differences of
+fourth order are exact up to rounding, so no force has to define the derivatives of its table. The tables of some forces
+contain other functions (``curved``), such as mixing rules and twelfth powers of diameters. For these, differences are
+of tenth order, with a step that is a small fraction of the number; for x¹² their error is about 1e-14.
 """
 
 import difflib
@@ -27,9 +27,10 @@ from articulon.sensitivities.tangent_spaces import displacement
 
 FOURTH = 2.0 / 3.0, -1.0 / 12.0
 TENTH = 5.0 / 6.0, -5.0 / 21.0, 5.0 / 84.0, -5.0 / 504.0, 1.0 / 1260.0
-"""Weights of central differences over one step, two steps and so on to each side, of fourth and tenth order."""
+"""Weights of the central differences over one step, two steps and so on to each side, of tenth order; ``FOURTH`` holds
+those of fourth order."""
 SMALL = 1e-3
-"""Fraction of a number that is the step of the differences of arbitrary functions."""
+"""Step of the differences of arbitrary functions, as a fraction of the number."""
 STATE = ("q", "u")
 """Parameters that are the initial state: coordinates in their tangent space, and speeds."""
 
@@ -41,13 +42,13 @@ class Parameter:
     name: str
     """Name as the user gave it."""
     numbers: np.ndarray
-    """Numbers of the parameter, in the shape of its derivative; () for one number."""
+    """Numbers of the parameter; derivatives have the same shape, which is () for one number."""
     changed: Callable[[np.ndarray], Model] | None
     """Function that builds the model with other numbers; None for the initial state."""
     curved: bool = False
-    """Whether tables depend on the numbers in another way than as polynomials of degree four at most."""
+    """Whether tables depend on the numbers by functions other than polynomials of degree four at most."""
     of_builder: bool = False
-    """Whether a builder uses it in its own way, which may also change the initial state."""
+    """Whether a builder uses the parameter; it may then also change the initial state."""
 
     @property
     def scheme(self) -> tuple[tuple[float, ...], float]:
@@ -58,18 +59,18 @@ class Parameter:
 
     @property
     def of_forces(self) -> bool:
-        """Whether it is a number of forces, which bodies do not depend on."""
+        """Whether the parameter belongs to forces, so that bodies do not depend on it."""
         return parts(self.name)[0] == "forces"
 
     @property
     def of_bodies(self) -> bool:
-        """Whether bodies may depend on it."""
+        """Whether bodies may depend on the parameter."""
         return parts(self.name)[0] in ("bodies", "model")
 
     @cached_property
     def columns(self) -> np.ndarray:
-        """Return the derivatives of the numbers of the tables with respect to each of its numbers, shape (numbers in
-        all tables, numbers)."""
+        """Return the derivatives of the numbers of all tables with respect to each number of the parameter, shape
+        (numbers in all tables, numbers)."""
         assert self.changed is not None
         changed = self.changed
         frames = kernel_tables(changed(self.numbers)).forest.rotation
@@ -79,8 +80,8 @@ class Parameter:
 
     @cached_property
     def start(self) -> np.ndarray:
-        """Return the derivatives of the model's initial state with respect to each of its numbers: coordinates in their
-        tangent space and speeds, shape (numbers, 2 nu)."""
+        """Return the derivatives of the model's initial state with respect to each number of the parameter: coordinates
+        in their tangent space and speeds, shape (numbers, 2 nu)."""
         assert self.changed is not None
         changed = self.changed
         model = changed(self.numbers)
@@ -97,8 +98,8 @@ class Parameter:
         )
 
     def of(self, function: Callable[[Model], Any]) -> np.ndarray:
-        """Return derivatives of a function of the model with respect to its numbers, along the first axis, by
-        differences of fourth order with a step of a thousandth of each number."""
+        """Return the derivatives of a function of the model with respect to the parameter's numbers, along the first
+        axis. They are differences of fourth order, with a step of a thousandth of each number."""
         assert self.changed is not None
         changed = self.changed
         return np.array(
@@ -116,8 +117,8 @@ class Parameter:
         weights: tuple[float, ...],
         part: float,
     ) -> np.ndarray:
-        """Return the derivative of a function of its numbers with respect to one of them, with a step that is the
-        fraction ``part`` of this number."""
+        """Return the derivative of a function of the parameter's numbers with respect to one of them, with a step that
+        is the fraction ``part`` of this number."""
         size = abs(float(self.numbers[index])) or float(np.abs(self.numbers).max(initial=0.0)) or 1.0
         h = part * size
 
@@ -131,7 +132,7 @@ class Parameter:
 
 
 def names_of(names: Any, where: str) -> list[str]:
-    """Return the names of parameters, each once; raises CaseError if there are none."""
+    """Return the names of parameters, each once; raises CaseError if there is no name."""
     found = list(dict.fromkeys(words(names, f"{where}: parameters", CaseError)))
     if not found:
         raise CaseError(f"{where}: parameters: name at least one, such as 'q', 'u' or 'forces[0].stiffness'")
@@ -139,8 +140,8 @@ def names_of(names: Any, where: str) -> list[str]:
 
 
 def changes_by(parameters: list[Parameter], model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Return the derivatives of the numbers of the tables (parameters, numbers), and of the initial state (parameters,
-    2 nu), with respect to each parameter other than the initial state itself."""
+    """Return the derivatives of the numbers of the tables (parameters, numbers) and of the initial state (parameters, 2
+    nu). They are taken with respect to each parameter except the initial state itself."""
     changing = [one for one in parameters if one.changed is not None]
     if not changing:
         return np.zeros((0, flat_tables(model).size)), np.zeros((0, 2 * model.nu))
@@ -152,12 +153,11 @@ UNCHANGED = {
     "the loop at another joint, so that the frame is 'bodies.NAME.position', or take differences of runs",
     "drives": "derivatives with respect to given motions are not built; take differences of runs",
 }
-"""Why some numbers are no parameters, and what to choose instead, by the first part of their names."""
+"""Reasons why some numbers cannot be parameters, and what to choose instead, by the first part of their names."""
 
 
 def parameter_of(model: Model, name: str, where: str) -> Parameter:
-    """Return the parameter of a model with this name; raises CaseError if it does not exist or is a choice rather than
-    a number."""
+    """Return the parameter of a model with this name; raises CaseError if it does not exist or is not a number."""
     if name in STATE:
         for k, force in enumerate(model.forces):
             field = _from_the_start(force)
@@ -169,7 +169,7 @@ def parameter_of(model: Model, name: str, where: str) -> Parameter:
         return Parameter(name, np.zeros(model.nu), None)
     path = parts(name)
     path = path[1:] if path[:2] in (("model", "bodies"), ("model", "sites")) else path
-    # A force that holds an initial distance or angle depends on positions as this distance or angle does.
+    # Some forces take a distance or an angle from the initial positions; their tables are not polynomials of positions.
     curved = any(_from_the_start(force) is not None for force in model.forces)
     if path[0] == "bodies" and len(path) == 3:
         return Parameter(name, *body_parameter(model, str(path[1]), str(path[2]), f"{where}: {name}"), curved)
@@ -216,7 +216,8 @@ def parameter_of(model: Model, name: str, where: str) -> Parameter:
 
 
 def _from_the_start(force: Any) -> str | None:
-    """Return the field of a force whose numbers are taken from the initial coordinates; None if there is none."""
+    """Return the field of a force that takes its numbers from the initial coordinates; None if there is no such
+    field."""
     for field in type(force).model_fields:
         value = getattr(force, field)
         if "initial" in (value.values() if isinstance(value, Mapping) else (value,)):
@@ -247,7 +248,7 @@ def _number(part: Part) -> Part:
 
 
 def _at(value: Any, path: Sequence[Part], name: str, where: str) -> Any:
-    """Return the value at a path within a declared value."""
+    """Return the value at a path (keys and indices) within a declared value."""
     for part in path:
         entries = dict(value) if isinstance(value, Declaration | Mapping) else None
         at = part if entries is not None else _number(part)
@@ -264,7 +265,7 @@ def _at(value: Any, path: Sequence[Part], name: str, where: str) -> Any:
 
 
 def _numbers(value: Any, name: str, where: str) -> Any:
-    """Return a number, or tuples of numbers; raises CaseError for anything else."""
+    """Return a number, or tuples of numbers; raises CaseError for other values."""
     if isinstance(value, Declaration | Mapping):
         keys = list(dict(value))
         key = keys[0] if keys else ""
@@ -308,8 +309,8 @@ def _with(value: Any, path: Sequence[Part], new: Any) -> Any:
 
 
 def flat_tables(model: Model, frames: np.ndarray | None = None) -> np.ndarray:
-    """Return the numbers of all tables that have derivatives as one array. Rotations of joint frames are measured from
-    ``frames``, Euler parameters (links, 4); without it they are zero."""
+    """Return the numbers of all tables that have derivatives, as one array. Rotations of joint frames are measured from
+    ``frames``, Euler parameters of shape (links, 4); they are zero if ``frames`` is None."""
     links = kernel_tables(model)
     tables = differentiated(links.forest, force_tables(model), links.loops, frames)
     return flat(tables._replace(sites=site_numbers(model)))

@@ -1,18 +1,20 @@
 """Adjoint and tangent of accelerations under the constraints of loops and driven joints.
 
-With the forces Jᵀλ of the constraint rows, and δφ'' the change of a row's second derivative at fixed u',
+The constraint rows φ, with Jacobian J and multipliers λ, exert the forces Jᵀλ. With M the mass matrix, F the other
+forces, and δφ'' the change of a row's second derivative at fixed u',
 
     M δu' = δF + Jᵀ δλ,   J δu' + δφ'' = 0,
 
-where δF is the change of the other forces, of the inertial terms, and of Jᵀλ at fixed λ. With weights w of u' there are
-p = M⁻¹ (w + Jᵀ μ) and μ such that J p = 0, and w·δu' = p·δF + μ·δφ''. So the rows act as one more force, with virtual
-power λ·J p, and add one more power, μ·φ'', which depends on places, velocities and accelerations of links
-(``derivatives/loop_row_products.py``). The factors of J M⁻¹ Jᵀ are those of the solution for accelerations: redundant
-rows have no λ and no μ.
+where δF is the change of the other forces, of the inertial terms, and of Jᵀλ at fixed λ. For weights w of u', solve for
+μ such that J p = 0 with p = M⁻¹ (w + Jᵀ μ); then w·δu' = p·δF + μ·δφ''. So the rows act as one more force, with virtual
+power λ·J p. They add one more power, μ·φ'', which depends on places, velocities and accelerations of links
+(``derivatives/loop_row_products.py``). The factors of J M⁻¹ Jᵀ come from the solution for accelerations: redundant rows
+have no λ and no μ.
 
-Column s of a joint displaces everything the joint carries. Spatial accelerations there change by s × a + ψ'' − v × ψ'
-(``motion_columns.py``), and with a speed by ψ' + s' − v × s. Derivatives with respect to accelerations are summed over
-all carried links; the terms −v × count as derivatives with respect to velocities, and the rest multiplies the columns.
+Column s of a joint displaces all links that the joint carries. With a coordinate, the spatial accelerations of these
+links change by s × a + ψ'' − v × ψ' (``motion_columns.py``), and with a speed by ψ' + s' − v × s. Derivatives with
+respect to accelerations are summed over all carried links. The terms −v × ψ' and −v × s are treated as derivatives with
+respect to velocities, and the other terms multiply the columns.
 """
 
 from collections.abc import Iterator
@@ -53,11 +55,11 @@ from articulon.sensitivities.frame_derivatives import (
 )
 
 TURNS = 2
-"""Number of solutions for the multipliers; the second removes the rounding error of the first, as for accelerations."""
+"""Number of solutions for the multipliers; the second solution removes the rounding error of the first."""
 
 
 class HeldRows(NamedTuple):
-    """Constraint rows that are imposed on a result found without them."""
+    """Constraint rows that are imposed on a result x, which was found without them."""
 
     loops: Loops
     arrays: LoopScratch
@@ -95,7 +97,7 @@ def holding(
 
 @pass_of
 def answer_rows(forest, ws, columns, x, loops, arrays, given, answer, motion):
-    """Compute the missing generalised forces of the rows, and add to their μ."""
+    """Compute the generalised forces of the rows that are still missing, and add the missing multipliers to μ."""
     move_by(forest, ws, columns, x, motion)
     for r in range(loops.kind.size):
         own = x[loops.speed[r]] if loops.kind[r] == DRIVE else on_links(loops, arrays.wrench, r, motion, 3, 0)
@@ -132,9 +134,9 @@ def weigh_loops(
     by_acceleration,
     gradient,
 ):
-    """Add the derivatives of λ·J p and μ·φ'' with respect to places and velocities of links (links, 6). Write those
-    with respect to accelerations; :func:`turn_accelerations` adds the terms that these contribute to places and
-    velocities."""
+    """Add the derivatives of λ·J p and μ·φ'' with respect to places and velocities of links (links, 6), and write their
+    derivatives with respect to accelerations. :func:`turn_accelerations` adds the contribution of accelerations to the
+    derivatives with respect to places and velocities."""
     weigh_rates(loops, ws, exerted, motion, by_place, gradient)
     weigh_accelerations(loops, ws, multiplier, acceleration, gravity, by_place, by_velocity, gradient)
     clear(by_acceleration)
@@ -144,8 +146,9 @@ def weigh_loops(
 
 @jit
 def turn_accelerations(ws, acceleration, by_acceleration, by_place, by_velocity):
-    """Add the contribution of derivatives with respect to accelerations to those with respect to places and velocities,
-    as links move along with a joint; the terms that ``project_powers`` adds from velocities are left out."""
+    """Add the contribution of derivatives with respect to accelerations to the derivatives with respect to places and
+    velocities, for links that move along with a joint. Terms that ``project_powers`` adds from velocities are left
+    out."""
     for i in range(acceleration.shape[0]):
         f, n = load_from(by_acceleration, i, 0), load_from(by_acceleration, i, 3)
         (aw, av), v, w = load_motion(acceleration, i, 0), load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
@@ -158,8 +161,8 @@ def turn_accelerations(ws, acceleration, by_acceleration, by_place, by_velocity)
 
 @pass_of
 def project_accelerations(forest, ws, columns, by_acceleration, by_coordinate, by_speed):
-    """Add derivatives with respect to accelerations of links (links, 6), which are summed towards the roots, to those
-    with respect to joint coordinates and speeds."""
+    """Sum the derivatives with respect to accelerations of links (links, 6) towards the roots, and add the result to
+    the derivatives with respect to joint coordinates and speeds."""
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
     for i in range(parent.size - 1, -1, -1):
         p = parent[i]
@@ -174,8 +177,8 @@ def project_accelerations(forest, ws, columns, by_acceleration, by_coordinate, b
 
 @pass_of
 def frame_acceleration_adjoint(forest, ws, gravity, acceleration, by_acceleration, position, turn):
-    """Add the derivatives of μ·φ'' with respect to slides and rotations of joint frames (links, 3) that come from those
-    with respect to accelerations, summed over all that joints carry."""
+    """Add the derivatives of μ·φ'' with respect to translations and rotations of joint frames (links, 3). They follow
+    from the derivatives with respect to accelerations, summed over all links that a joint carries."""
     for i in range(forest.parent.size):
         pw, pv = parent_velocity(forest, ws, i)
         bw, bv = parent_acceleration(forest, ws, gravity, acceleration, i)
@@ -190,8 +193,8 @@ def frame_acceleration_adjoint(forest, ws, gravity, acceleration, by_acceleratio
 def change_accelerations(
     forest, ws, columns, gravity, acceleration, position, turn, shift, u_change, moved, field, carried, faster
 ):
-    """Compute changes of the spatial accelerations of links at fixed u', angular part first (links, 6), from changes of
-    the joints; ``carried`` (links, 6) is scratch."""
+    """Compute the changes of the spatial accelerations of links (links, 6), angular part first, due to changes of the
+    joints at fixed u'; ``carried`` (links, 6) is scratch."""
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
     for i in range(parent.size):
         p = parent[i]
@@ -222,8 +225,8 @@ def change_accelerations(
 
 @pass_of
 def change_loops(loops, ws, exerted, acceleration, gravity, moved, twist, faster, change, wrench, given):
-    """Add the changes of the rows' forces at fixed λ to those of the wrenches on links (links, 6), and compute the
-    changes of φ'' (rows,)."""
+    """Add the changes of the rows' forces at fixed λ to the changes of the wrenches on links (links, 6), and compute
+    the changes of φ'' (rows,)."""
     change_forces(loops, ws, exerted, moved, change, wrench)
     for r in range(loops.kind.size):
         given[r] = 0.0
@@ -243,8 +246,8 @@ def changing_loops(
     numbers: RowNumbers,
     wrench: np.ndarray,
 ) -> Iterator[Bound]:
-    """Yield passes that compute the changes of the rows from those of the joints (shift, speeds, displacements, field
-    and twists of links), and set them as the values required of the solution."""
+    """Yield passes that compute the changes of the rows from the changes of the joints (shift, speeds, displacements,
+    field and twists of links), and set them as the values that the solution must have."""
     shift, u_change, moved, field, twist = changes
     carried, faster = np.zeros_like(moved), np.zeros_like(moved)
     at = columns, gravity, acceleration, *frames, shift, u_change, moved, field

@@ -1,13 +1,13 @@
 """Derivatives of damping and friction of joints in the middle of a friction-implicit step.
 
-With S = c + μ tanh(|ū|/u_s)/|ū| at ū = u + ½ h x, the friction part of a step solves
-(``integrate/friction_implicit_joints.py``)
+With damping c, friction μ and the speed u_s of its transition, S = c + μ tanh(|ū|/u_s)/|ū| at ū = u + ½ h x. The
+friction part of a step solves (``integrate/friction_implicit_joints.py``)
 
     A x = f Jᵀ (…) − f S(ū) ū.
 
-The derivative of S ū with respect to x, ½ h f ∂(S ū)/∂ū, is added to A. It is diagonal if friction acts on single
-speeds, and is eliminated column by column. The derivatives with respect to u and to c, μ and u_s are those of the force
-−f S ū at ū.
+Here f is the factor of the forces. The term ½ h f ∂(S ū)/∂ū, the derivative of f S ū with respect to x, is added to A.
+It is diagonal if friction acts on single speeds, and is eliminated column by column. The derivatives with respect to u,
+c, μ and u_s are the derivatives of the force −f S ū at ū.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,8 @@ class Resistance:
         self.middle, self.damping = np.zeros(e.model.nu), joint_dampings(e.model.nu)
 
     def factoring(self, links: Any, columns: np.ndarray, factors: np.ndarray) -> Iterator[Bound]:
-        """Yield passes that compute the speeds in the middle, and the factors of A⁻¹ of ``links`` at rest."""
+        """Yield passes that compute the speeds in the middle of the step, and the factors of A⁻¹ for ``links`` at
+        rest."""
         e, arrays = self.evaluator, self.arrays
         over = self.u, arrays.clock[1:], arrays.factor, arrays.udot
         yield find_rubbing.bind(self.rows, *over, self.middle, self.damping.diagonal)
@@ -56,24 +57,24 @@ class Resistance:
                 yield joint_friction_adjoint.bind(table, gradient, self.middle, weight, by_speed)
 
     def factor_adjoint(self, weight: np.ndarray, gradient: np.ndarray) -> Bound:
-        """Return the pass that adds weight·(−S ū)."""
+        """Return the pass that adds weight·(−S ū) to ``gradient``."""
         return rubbing_power.bind(self.rows, self.middle, weight, gradient)
 
     def tangent(self, changes: Tables, u_change: np.ndarray, joint: np.ndarray) -> Iterator[Bound]:
-        """Yield passes that add the changes of −S ū due to speeds and tables to the joint forces."""
+        """Yield passes that add the changes of −S ū, due to changes of speeds and tables, to the joint forces."""
         for (kind, table), change in zip(self.evaluator.system.forces.terms, changes.terms, strict=True):
             if kind.resistance == "joints":
                 yield joint_friction_tangent.bind(table, change, self.middle, u_change, joint)
 
     def factor_tangent(self, change: np.ndarray, joint: np.ndarray) -> Bound:
-        """Return the pass that adds −S ū, times the change (1,) of the factor of all forces."""
+        """Return the pass that adds −S ū, times the change (1,) of the factor of all forces, to the joint forces."""
         return rubbing_change.bind(self.rows, self.middle, change, joint)
 
 
 @pass_of
 def find_rubbing(rows, u, span, factor, x, middle, diagonal):
-    """Compute ū (nu,), and the derivative of S ū with respect to x over a time ``span`` (1,), the diagonal of A
-    (nu,)."""
+    """Compute ū (nu,), and the diagonal (nu,) that is added to A: the derivative of f S ū with respect to x, for a step
+    ``span`` (1,)."""
     half = 0.5 * span[0]
     for k in range(u.size):
         middle[k], diagonal[k] = u[k] + half * x[k], 0.0
@@ -85,13 +86,13 @@ def find_rubbing(rows, u, span, factor, x, middle, diagonal):
 
 @pass_of
 def damp_links(forest, tau, wrench, ws, damping, udot, kept):
-    """Compute articulated inertias (links, 21) of links with damped joints."""
+    """Compute the articulated inertias ``kept`` (links, 21) of links with damped joints."""
     solve_damped(forest, tau, wrench, (0.0, 0.0, 0.0), ws, damping, udot, kept)
 
 
 @pass_of
 def rubbing_power(rows, middle, weight, gradient):
-    """Add weight·(−S ū)."""
+    """Add weight·(−S ū) to ``gradient`` (1,)."""
     for r in range(rows.start.size):
         s = friction_rates(rows, r, middle)[0]
         for k in range(rows.start[r], rows.end[r]):
@@ -100,7 +101,7 @@ def rubbing_power(rows, middle, weight, gradient):
 
 @pass_of
 def rubbing_change(rows, middle, change, joint):
-    """Add −S ū, times a change (1,)."""
+    """Add −S ū, times a change (1,), to the joint forces."""
     for r in range(rows.start.size):
         s = change[0] * friction_rates(rows, r, middle)[0]
         for k in range(rows.start[r], rows.end[r]):

@@ -24,8 +24,8 @@ RULES = ", ".join(["friction-implicit", "overdamped", "velocity-verlet", *EXPLIC
 
 
 def check_rule(model: Model, integrator: Any, where: str) -> None:
-    """Raise CaseError or ModelError for an integrator without known derivatives, and for parts of the model that its
-    derivatives do not cover; the message says what to choose instead."""
+    """Raise CaseError or ModelError for an integrator that has no derivatives, and for parts of the model that its
+    derivatives do not cover. The message says what to choose instead."""
     rule = getattr(integrator, "rule", "")
     verlet = is_verlet(integrator)
     if not (verlet or isinstance(integrator, Explicit | FrictionImplicit | BrownianDynamics)):
@@ -54,8 +54,8 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
 
 
 def _check_mass_matrix(model: Model, integrator: Any, where: str) -> None:
-    """Raise CaseError for forces whose derivatives read the mass matrix of rigid links alone, in a model with armatures
-    or flexible bodies."""
+    """Raise CaseError if the model has armatures or flexible bodies, and a force whose derivatives cover only the mass
+    matrix of rigid links without armatures."""
     if model.armature is None and model.forest.flexible is None:
         return
     what = "armatures" if model.armature is not None else "flexible bodies"
@@ -88,13 +88,13 @@ def is_verlet(integrator: Any) -> bool:
 
 
 def only_slides(model: Model) -> bool:
-    """Whether all joints of a model slide, so that its mass matrix is constant."""
+    """Whether all joints of a model are prismatic, so that its mass matrix is constant."""
     return bool(np.isin(model.forest.kind, (XYZ, PRISMATIC)).all())
 
 
 def check_thermostat(model: Model, integrator: Any, thermostat: Any, duration: float, where: str) -> None:
-    """Raise CaseError for a thermostat without known derivatives, and for a model, integrator or duration that it
-    cannot be combined with."""
+    """Raise CaseError for a thermostat that has no derivatives, and for a model, integrator or duration that does not
+    fit the thermostat."""
     if thermostat is None:
         return
     if not (isinstance(thermostat, Langevin) and is_verlet(integrator) and only_particles(model)):

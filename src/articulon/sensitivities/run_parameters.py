@@ -1,4 +1,4 @@
-"""The parameters of a run: those of its model and its case, and the factor of all forces."""
+"""The parameters of a run: parameters of its model and its case, and the factor of all forces."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from articulon.sensitivities.differentiable_models import DifferentiableRun
 from articulon.sensitivities.parameters import Parameter, flat_tables, force_index, names_of, parameter_of
 
 FACTOR = "scaling.a2"
-"""The name of the factor."""
+"""Name of the factor of all forces."""
 
 
 class FactorParameter(Parameter):
@@ -40,7 +40,7 @@ def all_parameters(run: DifferentiableRun, names: Any, where: str) -> list[Param
     Raises
     ------
     CaseError
-        For a parameter that does not exist, or has no derivatives because it is a choice rather than a number.
+        For a parameter that does not exist, or that has no derivatives because it is not a number.
     """
     wanted = names_of(names, where)
     for name in wanted:
@@ -50,8 +50,8 @@ def all_parameters(run: DifferentiableRun, names: Any, where: str) -> list[Param
 
 
 def _check_noise(run: DifferentiableRun, name: str, where: str) -> None:
-    """Raise CaseError for a temperature of noise that is zero: noise grows with its square root, which has no
-    derivative at zero."""
+    """Raise CaseError for a temperature of zero: noise grows with its square root, which has no derivative at zero. The
+    length of a noise window is also rejected: another window gives another noise path."""
     force, field = _force_and_field(run.model, name, where)
     if isinstance(force, Brownian) and field == "temperature" and not float(force.temperature) > 0.0:
         raise CaseError(
@@ -66,8 +66,7 @@ def _check_noise(run: DifferentiableRun, name: str, where: str) -> None:
 
 
 def _check_damping(run: DifferentiableRun, name: str, where: str) -> None:
-    """Raise CaseError for the damping of springs, currently zero, if the integrator would have to solve for it: that
-    derivative is not implemented."""
+    """Raise CaseError for the damping of point springs with integrators that have no derivatives for it."""
     force, field = _force_and_field(run.model, name, where)
     if not isinstance(force, PointSpring) or field != "damping":
         return
@@ -84,7 +83,7 @@ def _check_damping(run: DifferentiableRun, name: str, where: str) -> None:
 
 
 def _force_and_field(model: Model, name: str, where: str) -> tuple[Any, Part | None]:
-    """Return the force and its field that a parameter is of; None for any other parameter."""
+    """Return the force and the field to which a parameter belongs; (None, None) if the parameter is not of a force."""
     path = parts(name)
     if path[0] != "forces" or len(path) < 3:
         return None, None

@@ -40,7 +40,7 @@ class Sensitivity:
     value: float
     """The objective."""
     gradient: dict[str, Any]
-    """Derivative with respect to every parameter, by the names given: a number, or an array in the parameter's
+    """Derivative with respect to every parameter, by the parameter's name: a number, or an array in the parameter's
     shape."""
     q: np.ndarray
     """Coordinates at the end, shape (nq,)."""
@@ -74,48 +74,48 @@ def sensitivity(
     """Compute derivatives of an objective at the end of a run with respect to parameters.
 
     ``adjoint`` is the discrete adjoint of steps of a given length: one sweep back through the run gives the derivatives
-    with respect to any number of parameters. They are the derivatives of the computed trajectory, not of the exact one
-    that it approximates. Some states are kept on the way and the steps between them are repeated, by binomial
-    checkpointing (Griewank and Walther, ACM Trans. Math. Softw. 26, 19, 2000); the result is the same bit for bit.
-    ``forward`` propagates the change due to every parameter along the run. Its cost grows with the number of
-    parameters, and an error estimate may choose its steps.
+    with respect to any number of parameters. They are the derivatives of the computed trajectory, not of the exact
+    trajectory. Some states are kept during the run, and the steps between them are repeated. This is binomial
+    checkpointing (Griewank and Walther, ACM Trans. Math. Softw. 26, 19, 2000); the result does not depend on the number
+    of kept states, bit for bit. ``forward`` propagates the change due to every parameter along the run. Its cost grows
+    with the number of parameters. Its step lengths may be chosen by an error estimate.
 
     Parameters
     ----------
     model
-        A model, or a case, which may be given by its name or path.
+        A model, a case, or the name or path of a case.
     objective
         The name of an observable at the end: ``"kinetic_energy"``, ``"potential_energy"``, a coordinate or speed such
         as ``"rod.angle"``, ``"position.BODY.x"`` or ``"distance.BODY.BODY"`` of centres of mass. Or a function
-        ``objective(q, u)`` of the coordinates (nq,) and speeds (nu,) at the end. It returns its value, its derivatives
-        with respect to the coordinates, (nq,) or in their tangent space (nu,), and those with respect to the speeds
-        (nu,).
+        ``objective(q, u)`` of the coordinates (nq,) and speeds (nu,) at the end. It returns its value, the derivatives
+        with respect to the coordinates, (nq,) or in their tangent space (nu,), and the derivatives with respect to the
+        speeds (nu,).
     parameters
-        Dotted names. For a case: keys of its model, such as ``"model.core.mass"``, which its builder may use in any
-        way. For a model: ``"q"``, the initial coordinates in their tangent space (see :func:`articulon.derivatives`),
-        and ``"u"``, the initial speeds. Numbers of forces, as in a case: ``"forces[0].stiffness.rod"`` or
-        ``"forces.gravity.acceleration"``. Numbers of bodies: ``"bodies.rod.mass"``, ``com``, ``inertia`` about the
-        centre of mass (xx, xy, xz, yy, yz, zz), ``position`` of the joint in the parent, and ``rotation``, a small
-        rotation vector of the joint frame in the parent [rad]. Numbers of sites: ``"sites[0].position"`` in the body's
-        frame, and ``charge``.
+        Dotted names. For a case: keys of its model, such as ``"model.core.mass"``; the case's builder may use them in
+        any way. For a model: ``"q"``, the initial coordinates in their tangent space (see
+        :func:`articulon.derivatives`), and ``"u"``, the initial speeds. Numbers of forces, as in a case:
+        ``"forces[0].stiffness.rod"`` or ``"forces.gravity.acceleration"``. Numbers of bodies: ``"bodies.rod.mass"``,
+        ``com``, ``inertia`` about the centre of mass (xx, xy, xz, yy, yz, zz), ``position`` of the joint in the parent,
+        and ``rotation``, a small rotation vector of the joint frame in the parent [rad]. Numbers of sites:
+        ``"sites[0].position"`` in the body's frame, and ``charge``.
     method
         ``"adjoint"``, or ``"forward"`` for few parameters.
     checkpoints
-        Largest number of states that the adjoint keeps, including the initial one. It needs memory for these, for two
-        more states and for two numbers per step. The default is one for each step, up to 100.
+        Largest number of states that the adjoint keeps, including the initial state. The adjoint needs memory for these
+        states, for two more states and for two numbers per step. The default is one state for each step, up to 100.
     duration, rule, frames, q, u, options
         For a model: arguments of :func:`articulon.simulate`; the default rule is ``rk4``. The adjoint needs a fixed
-        ``step``. A case already contains them.
+        ``step``. Do not give these arguments for a case, which contains them.
     stop
-        For a model: ``body``, ``direction`` and ``advance`` as in ``[run.stop]`` of a case. The run ends when the
-        body's centre of mass has advanced so far. The objective ``"stop_time"`` is that time; other objectives are
-        evaluated then.
+        For a model: ``body``, ``direction`` and ``advance``, or ``body``, ``to`` and ``distance``, as in ``[run.stop]``
+        of a case. The run ends when the body's centre of mass has advanced so far, or is so near to that of the other
+        body. The objective ``"stop_time"`` is that time; other objectives are evaluated then.
     scaling
         For a model: a policy of ``articulon.scaling`` with constant factors; none by default.
     thermostat
-        For a model: the Langevin thermostat, for free particles under ``velocity-verlet``; ``seed`` fixes its noise.
+        For a model: the Langevin thermostat, for free particles with ``velocity-verlet``; ``seed`` fixes its noise.
     allow_code
-        Whether functions that a case names may run: they are code from the author of the case.
+        Whether functions that a case names may run. They are code from the author of the case.
 
     Returns
     -------
@@ -125,10 +125,11 @@ def sensitivity(
     Raises
     ------
     CaseError
-        For a parameter that does not exist or is a choice, and for a rule or a part of a case without derivatives.
+        For a parameter that does not exist or is not a number, and for an integrator or a part of a case without
+        derivatives.
     ModelError
-        For a model with swing joints, with flexible bodies, loops or driven joints unless the rule is explicit, with
-        both flexible bodies and loops, or with a force without known derivatives.
+        For a model with swing joints, with both flexible bodies and loops, or with a force that has no derivatives.
+        Also for a model with flexible bodies, loops or driven joints, unless the integrator is explicit.
     DivergenceError
         If the state is no longer finite.
 
@@ -199,8 +200,8 @@ def differentiated_run(
 def _result(
     steps: Steps, parameters: list[Parameter], derivatives: Derivatives, by_parameters: np.ndarray, kept: int
 ) -> Sensitivity:
-    """Return the derivatives in a dictionary with the names of the parameters; ``by_parameters`` holds the derivatives
-    with respect to parameters of tables, one after the other."""
+    """Return the derivatives in a dictionary with the names of the parameters as keys; ``by_parameters`` holds the
+    derivatives with respect to parameters of tables, one after the other."""
     by_start, by_tables = steps.by_start
     of_state, gradient, begin = {"q": derivatives.by_q + by_start, "u": derivatives.by_u}, {}, 0
     of_model, end_q, end_u = steps.of_model, derivatives.q, derivatives.u

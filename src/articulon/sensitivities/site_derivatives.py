@@ -27,8 +27,8 @@ from articulon.sensitivities.table_gradients import SiteNumbers
 
 
 def sites_adjoint(e: Evaluator, gradients: SiteNumbers, at: AdjointAt, found: bool = False) -> Iterator[Bound]:
-    """Yield passes that add the derivatives of the virtual power of the forces between sites. With ``found``, these
-    forces have been computed at the same links and are not computed again."""
+    """Yield passes that add the derivatives of the virtual power of the forces between sites. ``found`` means that
+    these forces are already known for the same state of the links; they are then not computed again."""
     count = e.sites.sites
     if not count or not e.sites.tables:
         return
@@ -43,7 +43,7 @@ def sites_adjoint(e: Evaluator, gradients: SiteNumbers, at: AdjointAt, found: bo
 
 
 def sites_tangent(e: Evaluator, changes: SiteNumbers, at: TangentAt) -> Iterator[Bound]:
-    """Yield passes that add the changes of the forces between sites, which have been computed, to the wrenches."""
+    """Yield passes that add the changes of the forces between sites to the wrenches; the forces must be known."""
     count = e.sites.sites
     if not count or not e.sites.tables:
         return
@@ -56,7 +56,8 @@ def sites_tangent(e: Evaluator, changes: SiteNumbers, at: TangentAt) -> Iterator
 
 
 def _passes(e: Evaluator) -> Iterator[tuple[TermPasses, tuple[Ends, ...]]]:
-    """Yield the passes of every term that has a table, in the order of the tables, and the ends of its law or laws."""
+    """Yield the passes of every term that has a table, in the order of the tables, and the ends (first and last sites)
+    of each of its laws."""
     terms, kinds, at = terms_of(e.model), e.sites.classes.kind.size, 0
     pairs = [[term for term in terms if isinstance(term, PairTerm) and term.charged is kind] for kind in (False, True)]
     for both in zip_longest(*pairs):
@@ -83,7 +84,7 @@ def site_place(sites, s):
 
 @jit
 def site_force(sites, s):
-    """Return the force on a site, which has been computed."""
+    """Return the force on a site, computed before."""
     particles = sites.particles
     p = particles.place[s]
     return (particles.fx[p], particles.fy[p], particles.fz[p])
@@ -103,8 +104,8 @@ def find_forces(sites, total, terms, refresh, ws):
 
 @pass_of
 def virtual_velocities(sites, total, terms, refresh, ws, motion, moved, found):
-    """Compute velocities of the sites (3, sites) from a motion of the links (links, 6), and set to zero the arrays that
-    forces are added to."""
+    """Compute velocities of the sites (3, sites) from a motion of the links (links, 6), and set the array ``found`` to
+    zero, to which the passes of the terms add."""
     for s in range(sites.link.size):
         i, V = sites.link[s], (0.0, 0.0, 0.0)
         if i >= 0:
@@ -115,8 +116,8 @@ def virtual_velocities(sites, total, terms, refresh, ws, motion, moved, found):
 
 @pass_of
 def fold_adjoint(sites, total, terms, refresh, ws, motion, found, gradient, by_place):
-    """Add derivatives with respect to places of the sites, (3, sites), to those with respect to places of links (links,
-    6), and to those with respect to the sites' places in the links (sites, 3)."""
+    """Add derivatives with respect to the positions of the sites (3, sites) to two arrays: the derivatives with respect
+    to places of links (links, 6), and to the sites' positions in the link frames (sites, 3)."""
     for s in range(sites.link.size):
         i, by_x = sites.link[s], column_of(found, s)
         if i >= 0:
@@ -130,8 +131,9 @@ def fold_adjoint(sites, total, terms, refresh, ws, motion, found, gradient, by_p
 
 @pass_of
 def displacements(sites, total, terms, refresh, ws, local, places, twist, moved, found):
-    """Compute displacements of the sites (3, sites) from those of the links and those of the sites within them (sites,
-    3), and set to zero the arrays that changes of forces are added to."""
+    """Compute displacements of the sites (3, sites) from the displacements of the links and the displacements of the
+    sites in the link frames (sites, 3). Set the array ``found`` to zero, to which the passes of the terms add changes
+    of forces."""
     for s in range(sites.link.size):
         i = sites.link[s]
         put_column(moved, s, end_changes(i, arm_of(i, load(sites.local, s), ws), load(local, s), ws, places, twist)[1])

@@ -1,4 +1,4 @@
-"""Positions and charges of sites as parameters: the model with a site elsewhere on its body, or on the ground."""
+"""Positions and charges of sites as parameters. The site is on a body or on the ground."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,9 +17,9 @@ FIELDS = ("position", "charge")
 def site_parameter(
     model: Model, label: Part, field: str, where: str
 ) -> tuple[np.ndarray, Callable[[np.ndarray], Model]]:
-    """Return the position of a site, given by its number, in the frame of its body or of the world [length], or its
-    charge, and a function that builds the model with another value. Raises CaseError for a site or key that does not
-    exist."""
+    """Return the position or the charge of a site, and a function that builds the model with another value. The
+    position is in the frame of the body, or in the world frame [length]. Raises CaseError for a site or key that does
+    not exist."""
     count = model.sites.body.size
     if not isinstance(label, int) or not -count <= label < count:
         raise CaseError(

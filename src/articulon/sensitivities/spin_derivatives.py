@@ -1,14 +1,16 @@
-"""Derivatives of the part of the accelerations that a kick of a friction-implicit step adds for its drift.
+"""Derivatives of the accelerations that a kick adds, in a friction-implicit step, to correct for the drift steps.
 
-A drift keeps the angular velocities of links on joints that leave all rotations free (``steady_drift.py``); the kick
-supplies the rest. Under the same forces, the links' accelerations are those of the equations of motion, and the rates
-of such a joint's speeds exceed those of the equations by
+A drift step keeps the angular velocities of links on joints that leave all rotations free (``steady_drift.py``); the
+kick supplies the remaining acceleration. Together, the two give the links the accelerations of the equations
+of motion. The drift changes the speeds of such a joint at the rate −d. The rates that the kick gives to these speeds
+are therefore larger than those of the equations of motion, by
 
     d = R_iᵀ (g_p + ω_p × ω_i),
 
-where g are the angular accelerations of links during the drift (``keep_spins`` in ``friction_implicit_passes.py``).
-They are zero where the angular velocity is kept, and elsewhere g_p + ω_p × ω_J + ω_J × ω_B. Here ω_J = ω_i − ω_p, and
-ω_B is the part of it about axes that are fixed in the body, for joints where one rotation turns the axis of another.
+where p is the parent of link i, and g are the angular accelerations of links during the drift step (``keep_spins`` in
+``friction_implicit_passes.py``). g is zero for links that keep their angular velocity; for other links it is g_p + ω_p
+× ω_J + ω_J × ω_B. Here ω_J = ω_i − ω_p. For joints in which one rotation turns the axis of another, ω_B is the part of
+ω_J about the axes that are fixed in the body.
 """
 
 from articulon.algebra.vectors import (
@@ -43,7 +45,7 @@ from articulon.sensitivities.turning_derivatives import (
 
 @jit
 def parent_vector(forest, vectors, i):
-    """Return three numbers of the parent of link i; zeros for the ground."""
+    """Return the vector of link i's parent from ``vectors`` (links, 3); zero if the parent is the ground."""
     p = forest.parent[i]
     if p < 0:
         return ZERO
@@ -52,7 +54,7 @@ def parent_vector(forest, vectors, i):
 
 @jit
 def about_body_axes(forest, ws, u, i):
-    """Return ω_B of link i's joint; zeros if none of its rotations turns the axis of another."""
+    """Return ω_B of link i's joint; zero if no rotation of the joint turns the axis of another."""
     kind, j, w = forest.kind[i], forest.u_start[i], ZERO
     if joints.mixed(kind):
         frame, body = joint_frame_of(forest, ws.rotation, i), load_matrix(ws.rotation, i)
@@ -84,8 +86,9 @@ def kept_spin(forest, ws, turning, i):
 
 @pass_of
 def spin_tangent(forest, ws, u, turn, shift, u_change, turning, turned, changes, rate):
-    """Add the changes of d to those of u' (nu,), for links that have been placed and moved, with rotations of joint
-    frames (links, 3); ``turning`` and ``changes`` (links, 3), ``turned`` (links, 6) are scratch."""
+    """Add the changes of d to the changes of u' (nu,), for links whose places and velocities are known. ``turn``
+    (links, 3) are rotations of joint frames; ``turning`` and ``changes`` (links, 3) and ``turned`` (links, 6) are
+    scratch."""
     find_turning(forest, ws, u, turning)
     for i in range(forest.kind.size):
         turned_by_joint(forest, ws.rotation, turn, i, shift, u, u_change, turned)
@@ -118,9 +121,10 @@ def spin_tangent(forest, ws, u, turn, shift, u_change, turning, turned, changes,
 
 @pass_of
 def spin_adjoint(forest, ws, u, weight, turning, weights, by_turning, by_shift, by_speed, by_frame):
-    """Add the derivatives of weight·d with respect to coordinates in their tangent space and to speeds (nu,), and to
-    rotations of joint frames (links, 3), for links that have been placed and moved; ``turning`` and ``by_turning``
-    (links, 3) and ``weights`` (links, 6) are scratch."""
+    """Add the derivatives of weight·d with respect to three quantities: coordinates in their tangent space (nu,),
+    speeds (nu,), and rotations of joint frames (links, 3). The places and velocities of the links must be known.
+    ``turning`` and
+    ``by_turning`` (links, 3) and ``weights`` (links, 6) are scratch."""
     find_turning(forest, ws, u, turning)
     for i in range(forest.kind.size):
         store(by_turning, i, ZERO)

@@ -1,9 +1,9 @@
-"""Interface between the steps of an integrator and its derivatives: how a step is taken, taken together with changes of
-its initial state (tangent), and reversed (adjoint). The adjoint converts weights of the state at the end of a step into
-weights of its initial state.
+"""Interface between the steps of an integrator and its derivatives. An integrator can take a step, take it together
+with changes of its initial state (tangent), and reverse it (adjoint). The adjoint converts weights of the state at the
+end of a step into weights of its initial state. Weights of a state are derivatives of the objective with respect to it.
 
-Each integrator supplies these as programs of passes that are called through a few arrays. Runs, checkpoints and
-stopping are therefore the same for all integrators.
+Each integrator supplies these three as programs of passes, with a few arrays for arguments and results. The code for
+runs, checkpoints and early stops is therefore the same for all integrators.
 """
 
 from abc import ABC, abstractmethod
@@ -25,18 +25,18 @@ ADVANCE, REVERSE = 0, 1
 
 
 class Stepper(NamedTuple):
-    """Programs of an integrator, and the arrays through which they are called."""
+    """Programs of an integrator, and the arrays for their arguments and results."""
 
     begin: np.ndarray
-    """Code of the program that prepares for steps from ``y``, shape (passes, 2)."""
+    """Code of the program that prepares for steps that start at ``y``, shape (passes, 2)."""
     take: np.ndarray
     """Code of the program that takes a step of ``y`` in place, shape (passes, 2)."""
     reverse: np.ndarray
-    """Code of the program that converts the weights at the end of the step from ``y`` into those at its start, in
-    place, shape (passes, 2); (0, 2) if steps are not reversed."""
+    """Code of the program that reverses the step that starts at ``y``: it converts the weights at its end into weights
+    at its start, in place, shape (passes, 2); (0, 2) if steps are not reversed."""
     finish: np.ndarray
-    """Code of the program that adds to the weights what the reversal of a step leaves to that of the step before it,
-    run after the last reversal, shape (passes, 2); (0, 2) if nothing is left."""
+    """Code of the program that completes the weights after the last reversal, shape (passes, 2). It adds the terms that
+    one reversal leaves to the next; (0, 2) if there are no such terms."""
     y: np.ndarray
     """The state, coordinates and speeds first, shape (ny,)."""
     weight: np.ndarray
@@ -48,9 +48,9 @@ class Stepper(NamedTuple):
 
 
 class Stepping(ABC):
-    """Steps of a run with an integrator that derivatives are known for.
+    """Steps of a run with an integrator that has derivatives.
 
-    Changes of a state and its weights are rows of numbers (weights,); each subclass defines what they contain.
+    A change of a state, and its weights, are rows of numbers (weights,); each subclass defines the contents of a row.
     """
 
     model: Model
@@ -62,49 +62,49 @@ class Stepping(ABC):
     times: tuple[np.ndarray, np.ndarray]
     """Start times and lengths of all steps of the run, (steps,) each [time]."""
     iterates: bool = False
-    """Whether derivatives of a step are found by iterations, which leave NaN where they do not converge."""
+    """Whether derivatives of a step are found by iterations; if an iteration does not converge, the result is NaN."""
 
     @property
     def failure(self) -> str | None:
-        """Return why the latest step has failed, where the integrator knows."""
+        """Return why the latest step has failed; None if the integrator does not know."""
         return None
 
     @abstractmethod
     def taking(self) -> tuple[Stepper, Sequence[Program]]:
-        """Return the stepper that takes steps, and the programs, which the caller must keep alive."""
+        """Return the stepper that takes steps, and its programs; the caller must keep the programs alive."""
 
     @abstractmethod
     def reversing(self, gradients: Tables, bodies: bool) -> tuple[Stepper, Sequence[Program]]:
         """Return the stepper that also reverses steps, and its programs. Derivatives with respect to the numbers of the
-        model's tables are added to ``gradients``; those of its links only if ``bodies`` are parameters."""
+        model's tables are added to ``gradients``; for tables of links, only if ``bodies`` is true."""
 
     @abstractmethod
     def changing(
         self, tables: Tables, numbers: np.ndarray, columns: np.ndarray, changes: np.ndarray
     ) -> tuple[Stepper, Sequence[Program]]:
         """Return the stepper that takes steps together with ``changes`` (parameters, weights), in place, and its
-        programs. ``columns`` (parameters, numbers) are the changes of the ``numbers`` of the tables; ``tables`` are
-        views of these."""
+        programs. The rows of ``columns`` (parameters, numbers) are changes of the tables; ``numbers`` holds one of
+        them, and ``tables`` are views of ``numbers``."""
 
     @abstractmethod
     def changes(self, starts: np.ndarray) -> np.ndarray:
-        """Return changes of the initial state, shape (rows, weights), from those of its coordinates, in their tangent
-        space, and of its speeds (rows, 2 nu)."""
+        """Return changes of the initial state, shape (rows, weights). ``starts`` (rows, 2 nu) are the changes of its
+        coordinates, in their tangent space, and of its speeds."""
 
     @abstractmethod
     def weights(self, end: np.ndarray, by_q: np.ndarray, by_u: np.ndarray) -> np.ndarray:
         """Return weights of a state (ny,) from derivatives with respect to its coordinates, (nq,) or in their tangent
-        space (nu,), and to its speeds (nu,)."""
+        space (nu,), and derivatives with respect to its speeds (nu,)."""
 
     @abstractmethod
     def of_start(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return derivatives with respect to the initial coordinates, in their tangent space, and speeds, (nu,) each,
-        from the weights of the initial state."""
+        """Return derivatives with respect to the initial coordinates, in their tangent space (nu,), and the initial
+        speeds (nu,), from the weights of the initial state."""
 
     def of_closed_start(self, by_q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return derivatives with respect to the given initial coordinates and to the numbers of the tables, from
-        derivatives with respect to the coordinates at the start of the run, in their tangent space (nu,). The two
-        differ because loops are closed first."""
+        derivatives with respect to the coordinates at the start of the run, in their tangent space (nu,). The given
+        coordinates differ from the coordinates at the start, because loops are closed before the run."""
         return by_q, np.zeros(0)
 
     def split(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -114,7 +114,7 @@ class Stepping(ABC):
 
 
 def stepper(y: np.ndarray, weights: int) -> Stepper:
-    """Allocate arrays for a state and a number of weights, without programs."""
+    """Return a stepper without programs, with arrays for a state and a number of weights."""
     nothing = np.zeros((0, 2), dtype=np.int64)
     number = np.zeros(1, dtype=np.int64)
     return Stepper(nothing, nothing, nothing, nothing, y, np.zeros(weights), np.zeros(2), number)
@@ -122,13 +122,13 @@ def stepper(y: np.ndarray, weights: int) -> Stepper:
 
 @jit
 def set_clock(stepper, times, lengths, n):
-    """Select the next step."""
+    """Set the clock and the number of a stepper to step n."""
     stepper.clock[0], stepper.clock[1], stepper.number[0] = times[n], lengths[n], n
 
 
 @jit
 def take(stepper, times, lengths, first, last):
-    """Take the steps from number ``first`` up to ``last``."""
+    """Take the steps from number ``first`` up to, but not including, ``last``."""
     set_clock(stepper, times, lengths, first)
     run(stepper.begin)
     for n in range(first, last):
@@ -138,15 +138,15 @@ def take(stepper, times, lengths, first, last):
 
 @kernel
 def take_steps(stepper, times, lengths, first, last):
-    """Take the steps from number ``first`` up to ``last``; callable from Python."""
+    """Take the steps from number ``first`` up to, but not including, ``last``; callable from Python."""
     take(stepper, times, lengths, first, last)
 
 
 @kernel
 def take_until(stepper, look, stop, ws, times, lengths, first, last, before):
-    """Take steps until the condition ``stop`` is fulfilled at the end of one. Return the number of this step, or
-    ``last``; ``before`` (ny,) receives its initial state. The program ``look`` places the links of ``ws`` at the
-    state."""
+    """Take steps until the condition ``stop`` is fulfilled at the end of a step. Return the number of this step, or
+    ``last`` if there is none; ``before`` (ny,) receives the state before the step. The program ``look`` places the
+    links of ``ws`` at the state."""
     set_clock(stepper, times, lengths, first)
     run(stepper.begin)
     for n in range(first, last):
@@ -161,17 +161,19 @@ def take_until(stepper, look, stop, ws, times, lengths, first, last, before):
 
 @kernel
 def finish_weights(stepper):
-    """Complete the weights after the last reversed step, so that they are those of its initial state."""
+    """Complete the weights of the initial state after the last reversed step."""
     run(stepper.finish)
 
 
 @kernel
 def follow_schedule(stepper, times, lengths, actions, states):
-    """Carry out ``actions`` (n, 5) in order. Each row holds the kind, the row of ``states`` (states, ny) where it
-    starts, the step number there, and for steps taken also the last step and the row where its state is kept.
+    """Carry out ``actions`` (n, 5) in order. Each row holds the kind of the action, the row of ``states`` (states, ny)
+    where the action starts, and the number of its first step. A row that takes steps also holds the number of the step
+    at which it stops, and the row where the state is then kept.
 
-    ``stepper.weight`` holds the weights of the state at the end of the step reversed first. It becomes those of the
-    initial state of the step reversed last, except for what :func:`finish_weights` adds.
+    On entry, ``stepper.weight`` holds the weights of the state at the end of the step reversed first. On return, it
+    holds the weights of the initial state of the step reversed last, without the terms that :func:`finish_weights`
+    adds.
     """
     for n in range(actions.shape[0]):
         what, source, first = actions[n, 0], actions[n, 1], actions[n, 2]
@@ -185,6 +187,7 @@ def follow_schedule(stepper, times, lengths, actions, states):
 
 
 def prepared(stepper: Stepper, **programs: Any) -> tuple[Stepper, list[Program]]:
-    """Return the stepper with programs made of these passes, by their names, and the programs."""
+    """Return the stepper with new programs, and the programs. ``programs`` gives the passes of each program by its
+    name."""
     made = {name: Program(passes) for name, passes in programs.items()}
     return stepper._replace(**{name: program.code for name, program in made.items()}), list(made.values())

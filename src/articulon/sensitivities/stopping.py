@@ -1,8 +1,9 @@
-"""Early end of a run: when a body's centre of mass has advanced by a given distance.
+"""Early end of a run: a body has advanced by a distance, or two bodies are near each other.
 
-Let φ be the distance by which the body has passed this point. The last step is shortened so that φ = 0 at its end. The
-final state depends on the length of this step: the time T has the derivative −(∂φ/∂p)/φ', and an objective J(T) has
-∂J/∂p − J' (∂φ/∂p)/φ', where primes are derivatives with respect to the length of the last step.
+Let φ be the length by which the condition is exceeded. The last step is shortened so that φ = 0 at its end. The
+final state depends on the length of this step. With respect to a parameter p, the final time T has the derivative
+−(∂φ/∂p)/φ', and an objective J at time T has the derivative ∂J/∂p − J' (∂φ/∂p)/φ'. Primes are derivatives with respect
+to the length of the last step.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,52 +12,50 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulon.cases.schema import Stop
-from articulon.dynamics.centres_of_mass import centre_of_mass
 from articulon.dynamics.motion_passes import place_links
 from articulon.errors import CaseError
-from articulon.integrate.status import advance_stop
+from articulon.integrate.stop_conditions import Advance, StopCondition, stop_of
 from articulon.model import Model, kernel_tables
 from articulon.passes import Program
 from articulon.sensitivities.objectives import pulled_centres
 from articulon.sensitivities.stepping import Stepping, take_steps, take_until
 
 PART = 1e-3
-"""Step, as a fraction of a full time step, for fourth-order differences with respect to the length of the last one."""
+"""Step of the fourth-order differences with respect to the length of the last time step, as a fraction of a full
+step."""
 SHORTEST = 1e-14
-"""Shortest last step, and the error of its length, as a fraction of a full one."""
+"""Shortest last step, and the largest error of its length, as a fraction of a full step."""
 
 
 @dataclass(frozen=True)
 class Passage:
-    """Where a run stops."""
+    """The point at which a run stops early, and its last step."""
 
     model: Model
     """Model that is run."""
-    body: int
-    """The body that is watched."""
-    direction: np.ndarray
-    """Unit vector, world frame, shape (3,)."""
-    advance: float
-    """Distance that its centre of mass must advance [length]."""
+    condition: StopCondition
+    """Condition that ends the run."""
     times: tuple[np.ndarray, np.ndarray]
-    """Start times and lengths of the steps, the last one shortened [time]."""
+    """Start times and lengths of the steps, with the last step shortened [time]."""
     step: Callable[[float], np.ndarray]
-    """Function that returns the state (ny,) at the end of a last step of another length [time]."""
+    """Function that returns the state (ny,) at the end of a last step of a given length [time]."""
     whole: float
     """Full length of the last step [time]."""
     programs: Sequence[Program]
     """Programs that ``step`` runs."""
 
     def beyond(self, model: Model, q: np.ndarray) -> float:
-        """Return φ: how far the body of a model is beyond the point where it stops, counted from its initial place
-        [length]."""
-        way = centre_of_mass(model, q, self.body)[0] - centre_of_mass(model, model.q0, self.body)[0]
-        return float(self.direction @ way) - self.advance
+        """Return φ for a model at coordinates (nq,), counted from its own initial coordinates [length]."""
+        return self.condition.started(model, model.q0).beyond(model, q)
 
     def along(self, q: np.ndarray) -> np.ndarray:
-        """Return the derivative of its advance with respect to the coordinates, in their tangent space (nu,)."""
-        arm = centre_of_mass(self.model, q, self.body)[1]
-        return pulled_centres(self.model, q, [(self.body, arm, self.direction)])
+        """Return the derivative of φ with respect to the coordinates, in their tangent space (nu,)."""
+        return pulled_centres(self.model, q, self.condition.pulls(self.model, q))
+
+    def along_start(self, q: np.ndarray) -> np.ndarray:
+        """Return minus the derivative of φ with respect to the initial coordinates, from which an advance is counted,
+        in their tangent space (nu,)."""
+        return self.along(q) if isinstance(self.condition, Advance) else np.zeros(self.model.nu)
 
     def rate(self, function: Callable[[np.ndarray], float]) -> float:
         """Return the derivative of a function of the final state (ny,) with respect to the length of the last step."""
@@ -66,27 +65,31 @@ class Passage:
 
     @property
     def rate_of_stop(self) -> float:
-        """Derivative φ' with respect to the length of the last step."""
+        """Derivative φ' of φ with respect to the length of the last step."""
         return self.rate(lambda y: self.beyond(self.model, y[: self.model.nq]))
 
 
 def passage_of(stepping: Stepping, stop: Stop) -> Passage:
-    """Find where a run stops early; raises CaseError if it does not."""
+    """Find the point at which a run stops early; raises CaseError if the run does not stop early."""
     from scipy.optimize import brentq
 
     model, (begins, lengths) = stepping.model, stepping.times
-    body, direction = model.body(stop.body), np.array([float(x) for x in stop.direction])
-    condition = advance_stop(model, body, direction, float(stop.advance), stepping.evaluator.ws)
+    condition = stop.condition(model, "stop", stepping.evaluator.sites.cell)
     stepper, _programs = stepping.taking()
     ws = stepping.evaluator.ws
     before = stepping.start.copy()
     looking = Program([place_links.bind(kernel_tables(model).forest, stepper.y[: model.nq], ws)])
     stepper.y[:] = stepping.start
-    last = int(take_until(stepper, looking.code, condition, ws, begins, lengths, 0, begins.size, before))
+    last = int(
+        take_until(stepper, looking.code, stop_of(model, condition, ws), ws, begins, lengths, 0, begins.size, before)
+    )
     if last == begins.size:
         raise CaseError(
             f"sensitivity: stop.advance: '{stop.body}' does not advance so far before the run ends; choose a longer "
             "duration, or a shorter distance"
+            if stop.to is None
+            else f"sensitivity: stop.distance: '{stop.body}' does not come so near to '{stop.to}' before the run ends; "
+            "choose a longer duration, or a larger distance"
         )
 
     def stepped(h: float) -> np.ndarray:
@@ -96,13 +99,12 @@ def passage_of(stepping: Stepping, stop: Stop) -> Passage:
         return stepper.y.copy()
 
     whole, times = float(lengths[last]), (begins[: last + 1], lengths[: last + 1].copy())
-    direction = direction / np.linalg.norm(direction)
-    passage = Passage(model, body, direction, float(stop.advance), times, stepped, whole, _programs)
+    passage = Passage(model, condition, times, stepped, whole, _programs)
 
     def beyond(h: float) -> float:
         return passage.beyond(model, passage.step(h)[: model.nq])
 
-    if beyond(whole) > 0.0:  # if it is zero, or negative by rounding, the step is not shortened
-        least = SHORTEST * whole  # the step before may have ended there by rounding
+    if beyond(whole) > 0.0:  # otherwise the step ends exactly at the stop
+        least = SHORTEST * whole  # the step before may have ended at the stop, to rounding
         times[1][-1] = brentq(beyond, 0.0, whole, xtol=least, rtol=1e-14) if beyond(0.0) < 0.0 else least
     return passage

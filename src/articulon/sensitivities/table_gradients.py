@@ -35,19 +35,20 @@ class Tables(NamedTuple):
     factor: np.ndarray
     """Factor that multiplies all forces, shape (1,)."""
     gravity: np.ndarray
-    """Acceleration of free fall, world frame [length/time²], shape (3,)."""
+    """Acceleration of gravity, world frame [length/time²], shape (3,)."""
     drag: Drag
     """Stokes drag."""
     flow: LinearFlow | None
     """Forces of the medium on bodies at rest, if the velocity of its flow varies in space; None otherwise."""
     noise: np.ndarray
-    """Variances 2 β k T of the noise of translation and rotation, the squares of its amplitudes, shape (bodies, 2)."""
+    """Variances 2 β k T of the noise, for translation and rotation with their drag coefficients β, shape (bodies,
+    2)."""
     bath: np.ndarray
     """k_B T of the noise [energy], shape (1,)."""
     terms: tuple[Any, ...]
-    """Tables of all other forces."""
+    """Tables of all other forces that do not act between sites."""
     sites: SiteNumbers
-    """Numbers of other forces between sites."""
+    """Numbers of forces between sites."""
     mass: np.ndarray
     """Masses of the links [mass], shape (links,)."""
     moment: np.ndarray
@@ -57,7 +58,7 @@ class Tables(NamedTuple):
     position: np.ndarray
     """Origins of the links' joint frames in their parents' frames [length], shape (links, 3)."""
     turn: np.ndarray
-    """Small rotations of the joint frames about these origins, rotation vectors in the parents' frames [rad], shape
+    """Small rotations of the joint frames about their origins, rotation vectors in the parents' frames [rad], shape
     (links, 3)."""
     rows: RowNumbers
     """Numbers of loops."""
@@ -69,8 +70,8 @@ def links_of(tables: Tables) -> LinkNumbers:
 
 
 def differentiated(forest: Forest, forces: Forces, loops: Loops, frames: np.ndarray | None = None) -> Tables:
-    """Return the tables with derivatives among those of a model's links, forces and loops. Rotations of joint frames
-    are measured from ``frames``, Euler parameters (links, 4); without it they are zero."""
+    """Return those tables of a model's links, forces and loops that have derivatives. Rotations of joint frames are
+    measured from ``frames``, Euler parameters of shape (links, 4); they are zero if ``frames`` is None."""
     terms = tuple(term.kind.numbers(term.table) for term in forces.terms)
     sites = SiteNumbers(tuple(one.rows for one in forces.sites.tables), forces.sites.local, forces.sites.charges)
     variances = forces.noise.amplitude * forces.noise.amplitude
@@ -81,7 +82,7 @@ def differentiated(forest: Forest, forces: Forces, loops: Loops, frames: np.ndar
 
 
 def site_numbers(model: Model) -> SiteNumbers:
-    """Return the numbers of a model's forces between sites, before anything is compiled for them; infinite numbers
+    """Return the numbers of a model's forces between sites. No compiled code is needed for this. Infinite numbers
     become zero."""
     terms = terms_of(model)
     classes, some = classes_of(model, terms), slice(None) if has_site_forces(model) else slice(0, 0)
@@ -106,7 +107,8 @@ def arrays_of(table: Any) -> Iterator[np.ndarray]:
 
 
 def in_one(table: Any) -> tuple[Any, np.ndarray]:
-    """Return a table of zeros like the given one, and its numbers as one array, which the table views."""
+    """Return a table of zeros in the layout of the given table, and one array of its numbers; the table consists of
+    views of this array."""
     numbers = np.zeros(sum(one.size for one in arrays_of(table)))
     ends = 0
 

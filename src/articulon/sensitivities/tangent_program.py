@@ -1,14 +1,15 @@
-"""The tangent of a right-hand side: maps changes of coordinates, speeds and parameters to changes of q' and u', in
+"""The tangent of a right-hand side. It maps changes of coordinates, speeds and parameters to changes of q' and u', in
 O(n).
 
-Changes δq and δu of the joints displace the links by X = Σ s δq. Velocities change by X × v and, as a motion of
-everything that a joint carries, by Σ (s δu + ψ' δq) (``motion_columns.py``). From these every force computes the
-changes of its wrenches and joint forces; then (``dynamics/derivatives/products.py``)
+Changes δq of the joints displace the links by X = Σ s δq, with the columns s of the joints. Velocities v change by X ×
+v, and by the motion Σ (s δu + ψ' δq) of all links that a joint carries (``motion_columns.py``). From these changes
+every force computes the changes δW of its wrenches and δτ of its joint forces. With S the columns as a matrix
+(``dynamics/derivatives/products.py``),
 
     δu' = M⁻¹ (δτ + Σ Sᵀ δW − ∂τ/∂q δq − ∂τ/∂u δu)
 
-where ∂τ are the derivatives of inverse dynamics at fixed wrenches. This is the transpose of the adjoint, written
-independently of it, so that each tests the other.
+where ∂τ are the derivatives of inverse dynamics at fixed wrenches. This is the transpose of the adjoint. It is written
+independently of the adjoint, so that the two can be tested against each other.
 """
 
 from collections.abc import Iterator
@@ -60,12 +61,12 @@ from articulon.sensitivities.table_gradients import Tables, links_of
 
 
 class Tangent(NamedTuple):
-    """The programs, and the arrays through which they are called."""
+    """Programs of a tangent, and the arrays for their arguments and results."""
 
     point: np.ndarray
     """Code of the program that prepares a state, shape (passes, 2)."""
     code: np.ndarray
-    """Code of the program that computes a change at that state, shape (passes, 2)."""
+    """Code of the program that computes a change at the prepared state, shape (passes, 2)."""
     time: np.ndarray
     """Time of the state [time], shape (1,)."""
     q: np.ndarray
@@ -73,7 +74,7 @@ class Tangent(NamedTuple):
     u: np.ndarray
     """Speeds, shape (nu,)."""
     q_change: np.ndarray
-    """Change of the coordinates, Euler parameters as four numbers, shape (nq,)."""
+    """Change of the coordinates, with four numbers for Euler parameters, shape (nq,)."""
     u_change: np.ndarray
     """Change of the speeds, shape (nu,)."""
     q_rate: np.ndarray
@@ -83,8 +84,8 @@ class Tangent(NamedTuple):
 
 
 def tangent_program(e: Evaluator, changes: Tables, acting: Acting = ALL) -> tuple[tuple[Program, Program], Tangent]:
-    """Build the tangent of the right-hand side of a model with the selected forces and with changes of the numbers of
-    its tables. Return its programs, which the caller must keep alive, and its arrays."""
+    """Build the tangent of the right-hand side of a model, for the selected forces and for changes of the numbers of
+    its tables. Return its programs and its arrays. The caller must keep the programs alive."""
     found = tangent_arrays(e)
     _, factors, carried, passes, held = point_of(e, found.q, found.u, found.time, acting)
     point = Program(passes)
@@ -108,7 +109,7 @@ def changing(
     acting: Acting = ALL,
     held: HeldRows | None = None,
 ) -> Iterator[Bound]:
-    """Yield passes that compute a change due to the selected forces, at the state that has been prepared."""
+    """Yield passes that compute a change of the accelerations due to the selected forces, at the prepared state."""
     forest, forces, ws = e.system.forest, e.system.forces, e.ws
     links, nu = forest.mass.size, e.model.nu
     shift, joint, projected = np.zeros(nu), np.zeros(nu), np.zeros(nu)
@@ -147,8 +148,8 @@ def changing(
 
 
 def wrenches_tangent(e: Evaluator, changes: Tables, at: TangentAt, acting: Acting) -> Iterator[Bound]:
-    """Yield passes that add the changes of all selected forces except gravity, at links where these have been
-    computed."""
+    """Yield passes that add the changes of all selected forces except gravity. The forces at the same state must be
+    known."""
     forces, ws = e.system.forces, e.ws
     yield from forces_tangent(e, changes, at, acting)
     if acting.resistance and forces.drag.link.size:
@@ -161,8 +162,8 @@ def wrenches_tangent(e: Evaluator, changes: Tables, at: TangentAt, acting: Actin
 
 
 def forces_tangent(e: Evaluator, changes: Tables, at: TangentAt, acting: Acting) -> Iterator[Bound]:
-    """Yield passes that add the changes of all forces except drag and gravity, at links where the forces have been
-    computed."""
+    """Yield passes that add the changes of all forces except drag and gravity. The forces at the same state must be
+    known."""
     for (kind, table), change in zip(e.system.forces.terms, changes.terms, strict=True):
         if acting.resistance or kind.resistance != "joints":
             yield from kind.tangent(table, change, at)
@@ -188,9 +189,9 @@ def shift_joint(forest, q, q_change, i, shift):
 
 @pass_of
 def displace(forest, ws, columns, q, q_change, u_change, position, turned, shift, moved, field):
-    """Compute changes of the coordinates in their tangent space (nu,), the displacements of the links (links, 6),
-    linear part first, and Σ (s δu + ψ' δq) about their origins (links, 6), angular part first, including slides and
-    rotations of joint frames (links, 3)."""
+    """Compute changes of the coordinates in their tangent space (nu,), and the displacements of the links (links, 6),
+    linear part first. Compute also Σ (s δu + ψ' δq) about the links' origins (links, 6), angular part first. Both
+    include translations and rotations of joint frames (links, 3)."""
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
     for i in range(parent.size):
         p, j, count = parent[i], u_start[i], joints.degrees_of_freedom(kinds[i])
@@ -219,7 +220,7 @@ def displace(forest, ws, columns, q, q_change, u_change, position, turned, shift
 
 @pass_of
 def change_twists(ws, moved, field, twist):
-    """Compute changes of the velocities of the links' origins and of the angular velocities (links, 6)."""
+    """Compute changes of the velocities of the links' origins and of the links' angular velocities (links, 6)."""
     for i in range(moved.shape[0]):
         turn = load_from(moved, i, 3)
         store_from(twist, i, 0, add(load_from(field, i, 3), cross(turn, load_from(ws.twist, i, 0))))
@@ -254,7 +255,7 @@ def inertia_tangent(ws, acceleration, mass, moment, inertia, wrench):
 
 @pass_of
 def gravity_tangent(forest, change, ws, wrench):
-    """Add the change of m g at the centres of mass due to that of g."""
+    """Add the change of the weights m g, at the centres of mass, that is due to the change of g."""
     g = load_at(change, 0)
     for i in range(forest.mass.size):
         h = apply(load_matrix(ws.rotation, i), load(forest.moment, i))
@@ -264,8 +265,8 @@ def gravity_tangent(forest, change, ws, wrench):
 
 @pass_of
 def factor_tangent(factor, change, tau, wrench, joint_change, wrench_change):
-    """Add the joint forces (nu,) and the wrenches (links, 6), times a factor and the change (1,) of the factor of all
-    forces."""
+    """Add the joint forces (nu,) and the wrenches (links, 6), multiplied by ``factor`` and by the change (1,) of the
+    factor of all forces."""
     s = factor * change[0]
     for k in range(tau.size):
         joint_change[k] += s * tau[k]
@@ -286,7 +287,7 @@ def weight_tangent(forest, gravity, change, ws, wrench):
 
 @pass_of
 def sum_forces(joint, projected, total):
-    """Sum changes of the joint forces: their own and those from wrenches (nu,)."""
+    """Sum the changes of joint forces and the changes that come from wrenches (nu,)."""
     for k in range(total.size):
         total[k] = joint[k] + projected[k]
 

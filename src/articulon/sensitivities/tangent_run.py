@@ -1,4 +1,4 @@
-"""One forward sweep through a run with its changes due to every parameter."""
+"""One forward run, together with its changes due to every parameter."""
 
 from collections.abc import Sequence
 
@@ -12,9 +12,9 @@ from articulon.sensitivities.table_gradients import differentiated, in_one
 def tangents_along(
     steps: Steps, columns: np.ndarray, starts: np.ndarray, after: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return states (ends, ny) after given numbers of steps, increasing, and their changes (ends, parameters, weights).
-    ``columns`` (parameters, numbers) are the changes of the tables with each parameter, ``starts`` (parameters, 2 nu)
-    those of the initial state."""
+    """Return the states (ends, ny) after given, increasing numbers of steps, and the changes of these states (ends,
+    parameters, weights). ``columns`` (parameters, numbers) are the changes of the tables with each parameter, and
+    ``starts`` (parameters, 2 nu) the changes of the initial state."""
     stepping, (times, lengths) = steps.stepping, steps.times
     changed, numbers = in_one(differentiated(*stepping.evaluator.system[:3]))
     changes = stepping.changes(starts)
@@ -32,8 +32,8 @@ def tangents_along(
 
 def by_tangent(steps: Steps, columns: np.ndarray, starts: np.ndarray, *, of_q: bool, of_u: bool) -> Derivatives:
     """Return derivatives of the objective with respect to parameters that change the tables by ``columns`` (parameters,
-    numbers) and the initial state by ``starts`` (parameters, 2 nu); and with respect to the initial coordinates and
-    speeds if ``of_q`` and ``of_u`` ask for them, else zeros."""
+    numbers) and the initial state by ``starts`` (parameters, 2 nu). Return also the derivatives with respect to the
+    initial coordinates and speeds; they are zero unless ``of_q`` and ``of_u`` are true."""
     stepping, nu = steps.stepping, steps.run.model.nu
     unit = np.eye(2 * nu)
     own = np.vstack([unit[: nu * of_q], unit[nu : nu + nu * of_u]])

@@ -1,8 +1,8 @@
-"""Derivatives with respect to coordinates: to the four Euler parameters, or in their tangent space, where δ is the
-rotation of a body.
+"""Derivatives with respect to coordinates: with respect to the four Euler parameters, or in their tangent space, where
+a change is a small rotation δ of a body.
 
 With δe = ½ e δ (a quaternion product), a derivative g with respect to e becomes the vector part of ½ ē g in the tangent
-space, and a derivative t there becomes 2 e t/|e|² with respect to e.
+space. A derivative t in the tangent space becomes 2 e t/|e|² with respect to e.
 """
 
 import numpy as np
@@ -18,8 +18,8 @@ def products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _parts(model: Model) -> list[tuple[slice, slice, int | None]]:
-    """Return for every joint, and for the modes of every flexible body, the coordinates and speeds that correspond to
-    each other, and where the joint's Euler parameters begin."""
+    """Return the coordinates and the speeds of every joint, and of the modes of every flexible body, and the index of
+    the first Euler parameter of the joint."""
     found: list[tuple[slice, slice, int | None]] = []
     forest = model.forest
     for kind, k, j in zip(forest.kind.tolist(), forest.q_start.tolist(), forest.u_start.tolist(), strict=True):
@@ -45,8 +45,8 @@ def in_tangent_space(model: Model, q: np.ndarray, gradient: np.ndarray) -> np.nd
 
 
 def in_coordinates(model: Model, q: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Convert a derivative in the tangent space of the coordinates (nu,) to one with respect to the coordinates (nq,);
-    the latter is returned unchanged."""
+    """Convert a derivative in the tangent space (nu,) to a derivative with respect to the coordinates (nq,). A
+    derivative that is already with respect to the coordinates is returned unchanged."""
     if gradient.size == model.nq:
         return gradient
     result = np.zeros(model.nq)

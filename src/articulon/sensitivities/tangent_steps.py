@@ -1,11 +1,12 @@
-"""Tangents of explicit Runge–Kutta steps: a step of the state with its changes, one for each parameter.
+"""Tangents of explicit Runge–Kutta steps. A step advances a state and its changes, one change for each parameter.
 
-Every step of the state is accompanied by the same step of its changes,
+With f(y, p) the time derivative of the state y, and p the parameters, a step h changes δy as it changes y:
 
     δk_i = ∂f/∂y_i δy_i + ∂f/∂p δp,   δy_i = δy + h Σ a_ij δk_j,   δŷ = δy + h Σ b_i δk_i,
 
-and of Euler parameters e⁺ = ê/|ê|, δe⁺ = (δê − e⁺ (e⁺·δê))/|ê|. Step lengths are held fixed, even if an error estimate
-has chosen them, so the derivatives are those of the motion to within the step tolerance.
+where a_ij and b_i are the coefficients of the scheme, and ŷ is the state at the end of the step. Euler parameters ê are
+then normalised: e⁺ = ê/|ê|, δe⁺ = (δê − e⁺ (e⁺·δê))/|ê|. Step lengths are held fixed, even if an error estimate has
+chosen them, so the derivatives agree with those of the exact motion to within the step tolerance.
 """
 
 import math
@@ -23,7 +24,7 @@ from articulon.sensitivities.adjoint_steps import evaluate_rates
 
 
 class TangentScratch(NamedTuple):
-    """Scratch arrays of a step; they can be deleted without loss."""
+    """Scratch arrays of a step."""
 
     end: np.ndarray
     """State at a stage, and at the end of a step, shape (ny,)."""
@@ -36,14 +37,14 @@ class TangentScratch(NamedTuple):
 
 
 def tangent_scratch(ny: int, parameters: int, tableau: Tableau) -> TangentScratch:
-    """Allocate the arrays for a rule."""
+    """Allocate the arrays for an integrator."""
     stages = tableau.b.size
     return TangentScratch(np.zeros(ny), np.zeros((stages, ny)), np.zeros((parameters, stages, ny)), np.zeros(ny))
 
 
 @jit
 def change_rates_at(tangent, change, result):
-    """Compute the change of dy/dt, at the state that has been prepared."""
+    """Compute the change of dy/dt at the prepared state."""
     nq, nu = tangent.q.size, tangent.u.size
     copy_into(tangent.q_change, change[:nq])
     copy_into(tangent.u_change, change[nq : nq + nu])
@@ -54,8 +55,8 @@ def change_rates_at(tangent, change, result):
 
 @pass_of
 def change_step(rhs, tangent, tableau, quaternion, clock, numbers, columns, y, changes, scratch):
-    """Take a step of the state y (ny,) and its changes (parameters, ny), in place. ``columns`` (parameters, numbers)
-    are changes of the tables' ``numbers``, from which the tangent reads them."""
+    """Take a step of the state y (ny,) and its changes (parameters, ny), in place. The rows of ``columns`` (parameters,
+    numbers) are changes of the tables; each row is copied to ``numbers``, where the tangent reads it."""
     count, nq, nu = tableau.b.size, tangent.q.size, tangent.u.size
     end, h = scratch.end, clock[1]
     for i in range(count):

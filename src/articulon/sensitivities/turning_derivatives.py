@@ -1,8 +1,10 @@
-"""Rotations of links and changes of their angular velocities from those of their joints, and the adjoint of this map.
+"""Rotations of links and changes of their angular velocities, due to changes of their joints, and the adjoint of this
+map.
 
-A link rotates by θ_i = θ_f + Σ c δq, θ_f = θ_p + R_p θ, with the columns c of its joint, changes δq in the tangent
-space of the coordinates, and a rotation θ of its joint frame in the parent. A column rotates with the body that it is
-fixed in, the link or its joint frame (θ_f); so
+A link i rotates by θ_i = θ_f + Σ c δq, and its joint frame by θ_f = θ_p + R_p θ. Here c are the columns of its joint,
+δq changes in the tangent space of the coordinates, θ_p and R_p the rotation and the orientation of the parent, and θ a
+rotation of the joint frame in the parent. A column is fixed in the link or in the joint frame and rotates with it: by
+θ_i or by θ_f, called θ in the next line. The angular velocity changes by
 
     δω_i = δω_p + Σ (θ × c u + c δu).
 """
@@ -28,14 +30,14 @@ from articulon.kernels import jit
 from articulon.passes import pass_of
 
 TURN, SPEED = 0, 3
-"""Start, in the row of a link (links, 6), of the rotation and of the change of the angular velocity, or of their
-weights."""
+"""Start of the rotation, and of the change of the angular velocity, in the row of a link (links, 6); also the start of
+their weights."""
 
 
 @jit
 def joint_frame_of(forest, rotation, i):
-    """Return the matrix of link i's joint frame, given those of the links (links, 9); the matrix of the link itself if
-    the two frames are not distinguished."""
+    """Return the rotation matrix of link i's joint frame, given the matrices of the links (links, 9). It is the matrix
+    of the link itself if the joint has no frame of its own."""
     if not joints.framed(forest.kind[i]):
         return load_matrix(rotation, i)
     frame, p = matrix(load_quaternion(forest.rotation, i)), forest.parent[i]
@@ -50,7 +52,7 @@ def joint_frame_of(forest, rotation, i):
 
 @jit
 def parent_row(forest, rows, i, k):
-    """Return three numbers of the parent of link i; zeros for the ground."""
+    """Return three numbers of the row of link i's parent, from column k on; zeros if the parent is the ground."""
     p = forest.parent[i]
     if p < 0:
         return ZERO
@@ -66,17 +68,17 @@ def frame_turn(forest, rotation, turn, i):
 
 @jit
 def add_frame_turn(forest, rotation, i, by_turn, by_frame):
-    """Adjoint of :func:`frame_turn`: add the weights of R_p θ of link i to those of θ, its row of ``by_frame`` (links,
-    3)."""
+    """Adjoint of :func:`frame_turn`: add the weights of R_p θ of link i to the weights of θ, which are row i of
+    ``by_frame`` (links, 3)."""
     p = forest.parent[i]
     add_from(by_frame, i, 0, by_turn if p < 0 else apply_t(load_matrix(rotation, p), by_turn))
 
 
 @jit
 def turned_by_joint(forest, rotation, turn, i, shift, u, u_change, turned):
-    """Write θ_i and δω of link i into its row, from those of its parent, from rotations of joint frames (links, 3), and
-    from its joint: changes ``shift`` and ``u_change`` (nu,) at speeds u, given the matrices ``rotation`` of the links
-    (links, 9)."""
+    """Write θ_i and δω_i of link i into its row of ``turned``. They follow from the row of its parent, from the
+    rotations ``turn`` of joint frames (links, 3), and from the changes ``shift`` and ``u_change`` (nu,) of its joint at
+    speeds u; ``rotation`` (links, 9) holds the matrices of the links."""
     kind, j = forest.kind[i], forest.u_start[i]
     frame, body = joint_frame_of(forest, rotation, i), load_matrix(rotation, i)
     theta, w = parent_row(forest, turned, i, TURN), parent_row(forest, turned, i, SPEED)
@@ -97,9 +99,9 @@ def turned_by_joint(forest, rotation, turn, i, shift, u, u_change, turned):
 
 @jit
 def weigh_joint(forest, rotation, i, u, weights, by_shift, by_speed, by_frame):
-    """Adjoint of :func:`turned_by_joint`: add the weights of θ_i and δω of link i (links, 6), which include those from
-    its outer links, to the weights of the changes of its joint (nu,) and of the rotation of its joint frame (links, 3),
-    and to the row of its parent."""
+    """Adjoint of :func:`turned_by_joint`. The row of link i in ``weights`` (links, 6) holds the weights of θ_i and
+    δω_i, including the contributions of its outer links. Add them to the weights of the changes of its joint (nu,), of
+    the rotation of its joint frame (links, 3), and to the row of its parent."""
     kind, j, p = forest.kind[i], forest.u_start[i], forest.parent[i]
     frame, body = joint_frame_of(forest, rotation, i), load_matrix(rotation, i)
     by_theta, by_w, carrying = load_from(weights, i, TURN), load_from(weights, i, SPEED), ZERO
@@ -123,7 +125,8 @@ def weigh_joint(forest, rotation, i, u, weights, by_shift, by_speed, by_frame):
 
 @jit
 def coordinates_of(forest, q, shift, factor, result):
-    """Convert numbers in the tangent space (nu,) to coordinates (nq,); for Euler parameters they are ``factor`` e t."""
+    """Convert numbers in the tangent space (nu,) to coordinates (nq,). For Euler parameters e, three numbers t become
+    ``factor`` times the quaternion product e t."""
     for i in range(forest.kind.size):
         kind, k, j = forest.kind[i], forest.q_start[i], forest.u_start[i]
         count, plain = joints.degrees_of_freedom(kind), joints.quaternion(kind)
@@ -140,8 +143,8 @@ def coordinates_of(forest, q, shift, factor, result):
 
 @jit
 def tangents_of(forest, q, numbers, factor, result):
-    """Convert numbers for coordinates (nq,) to the tangent space (nu,); for Euler parameters they are ``factor`` times
-    the vector part of ē n."""
+    """Convert numbers for coordinates (nq,) to the tangent space (nu,). For Euler parameters e, four numbers n become
+    ``factor`` times the vector part of ē n."""
     for i in range(forest.kind.size):
         kind, k, j = forest.kind[i], forest.q_start[i], forest.u_start[i]
         count, plain = joints.degrees_of_freedom(kind), joints.quaternion(kind)
@@ -157,6 +160,6 @@ def tangents_of(forest, q, numbers, factor, result):
 
 @pass_of
 def spread_shift(forest, q, shift, q_change):
-    """Compute changes of coordinates (nq,), Euler parameters as four numbers, from those in their tangent space (nu,):
-    δe = ½ e δ."""
+    """Compute changes of coordinates (nq,) from changes in their tangent space (nu,). The four Euler parameters e of a
+    rotation δ change by δe = ½ e δ."""
     coordinates_of(forest, q, shift, 0.5, q_change)

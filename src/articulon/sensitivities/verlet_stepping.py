@@ -1,4 +1,4 @@
-"""Velocity Verlet for bodies that only slide: steps, tangents and adjoints for differentiated runs."""
+"""Velocity Verlet for models with prismatic joints only: steps, tangents and adjoints for differentiated runs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,9 +34,9 @@ from articulon.sensitivities.verlet_steps import (
 
 
 class VelocityVerletStepping(Stepping):
-    """Equal steps of velocity Verlet with sliding joints only; the last step may be cut short.
+    """Equal steps of velocity Verlet with prismatic joints only; the last step may be cut short.
 
-    A state consists of coordinates and speeds. Weights and changes cover both, (nq + nu,), where nq equals nu.
+    A state consists of coordinates and speeds. Weights and changes have the shape (nq + nu,), and nq equals nu.
     """
 
     iterates = True
@@ -101,19 +101,19 @@ class VelocityVerletStepping(Stepping):
         return found, [*programs, *own, drift, on]
 
     def _taking(self, found: Stepper, arrays: VerletArrays, drift: Program) -> dict[str, list[Bound]]:
-        """Return the passes that prepare for steps, and those that take one."""
+        """Return the passes that prepare for steps, and the passes that take a step."""
         rhs = self.evaluator.rhs
         take = take_verlet.bind(rhs, int(self.reads), drift.code, found.clock, found.y, arrays)
         return {"begin": [begin_verlet.bind(rhs, found.clock, found.y, arrays)], "take": [take]}
 
     def _drift(self, found: Stepper, arrays: VerletArrays) -> list[Bound]:
-        """Return the passes of a drift."""
+        """Return the passes of a drift step."""
         if self.bath is None:
             return [slide.bind(found.clock, arrays)]
         return [slide_in_bath.bind(self.bath, found.clock, found.number, self._mass, arrays)]
 
     def _drift_adjoint(self, found: Stepper, arrays: VerletArrays, gradients: Tables) -> list[Bound]:
-        """Return the passes that take weights back through a drift, in place."""
+        """Return the passes that take weights back through a drift step, in place."""
         by = found.weight[: self.model.nq], found.weight[self.model.nq :]
         if self.bath is None:
             return [slide_adjoint.bind(found.clock, *by)]
@@ -121,7 +121,7 @@ class VelocityVerletStepping(Stepping):
         return [slide_in_bath_adjoint.bind(*at, gradients.mass, arrays, *by)]
 
     def _drift_tangent(self, found: Stepper, arrays: VerletArrays, tables: Tables, by: Any) -> list[Bound]:
-        """Return the passes that advance changes over a drift, in place."""
+        """Return the passes that advance changes over a drift step, in place."""
         if self.bath is None:
             return [slide_tangent.bind(found.clock, *by)]
         return [slide_in_bath_tangent.bind(self.bath, found.clock, self._mass, tables.mass, arrays, *by)]
@@ -146,8 +146,8 @@ class VelocityVerletStepping(Stepping):
 
 
 def reads_speeds(force: Any) -> bool:
-    """Whether a force of this kind depends on speeds. An undamped spring counts: its derivative with respect to the
-    damping depends on speeds."""
+    """Whether a force of this kind depends on speeds. This is true even for an undamped spring: its derivative with
+    respect to the damping depends on speeds."""
     if isinstance(force, UserForce):
         return force.reads_velocities
     return not (isinstance(force, Gravity | PositionRestraint) or hasattr(force, "site_terms"))

@@ -1,21 +1,22 @@
-"""Steps of velocity Verlet for sliding joints, with tangents and adjoints.
+"""Steps of velocity Verlet for prismatic joints, with tangents and adjoints.
 
-With sliding joints only, the mass matrix does not depend on q. The step h of the canonical pair
-(``integrate/canonical.py``) from (q, u), with accelerations f, is
+With prismatic joints only, the mass matrix does not depend on q. With accelerations f, the step h of
+``integrate/canonical.py`` from (q, u) is
 
     v = u + ½ h f(q, v),   q' = q + h v,   u' = v + ½ h f(q', v).
 
 If f does not depend on speeds, the step is explicit. Otherwise v is a fixed point; the fixed point is differentiated,
-not the iterations that find it. With weights λ of the final state, and f_q and f_v the derivatives of f,
+not the iterations that find it. λ_q and λ_u are the weights of the final state, and f_q and f_v the derivatives of f.
+The adjoint computes, in this order,
 
     λ_v = λ_u + ½ h f_vᵀ λ_u + h λ',   λ' = λ_q + ½ h f_qᵀ λ_u   at (q', v),
     μ = λ_v + ½ h f_vᵀ μ,   λ_u ← μ,   λ_q ← λ' + ½ h f_qᵀ μ      at (q, v).
 
-The Langevin thermostat of free particles changes v to v' = c v + √((1 − c²) kT/m) N in the middle of the drift,
-q' = q + ½ h (v + v'). The normal numbers N of the run are held fixed.
+The Langevin thermostat of free particles changes v to v' = c v + √((1 − c²) kT/m) N in the middle of the drift step,
+with c = e^{−γ h} and friction γ. Then q' = q + ½ h (v + v'). The normal numbers N of the run are held fixed.
 
-If f does not depend on speeds, the accelerations at the end of a step are those at the start of the next. The adjoint
-of both is then computed once, when the earlier step is reversed.
+If f does not depend on speeds, the accelerations at the end of a step are also the accelerations at the start of the
+next step. Their adjoint is then computed only once, when the earlier step is reversed.
 """
 
 from typing import NamedTuple
@@ -32,28 +33,29 @@ from articulon.thermostats.schedule import target
 ITERATIONS = 200
 """Largest number of evaluations for the speeds in the middle of a step, or for their weights."""
 SETTLED = 1e-12
-"""Relative change below which an iteration whose changes no longer decrease has converged to rounding."""
+"""Relative change below which an iteration has converged to rounding once its changes no longer decrease."""
 
 
 class VerletArrays(NamedTuple):
-    """Arrays of a step; they can be deleted without loss, except for what a step takes over from the step after it."""
+    """Arrays of a step. All are scratch, except for the results that the reversal of a step passes on to the next
+    reversal."""
 
     rate: np.ndarray
     """Accelerations, shape (nu,)."""
     half: np.ndarray
     """Speeds v in the middle of the step, or their weights, shape (nu,)."""
     trial: np.ndarray
-    """Next iterate of these, shape (nu,)."""
+    """Next iterate of ``half``, shape (nu,)."""
     end: np.ndarray
-    """Coordinates in a drift, then at the end of the step, shape (nq,)."""
+    """Coordinates in a drift step, then at the end of the step, shape (nq,)."""
     noise: np.ndarray
     """Contribution of noise to the speeds, shape (nu,)."""
     pending: np.ndarray
-    """Weights of the accelerations at the start of the step reversed last, shape (nu,)."""
+    """Weights of the accelerations at the start of the step that was reversed last, shape (nu,)."""
     last: np.ndarray
-    """Number of the step reversed last, -1 before the first, shape (1,)."""
+    """Number of the step that was reversed last, shape (1,); -1 before the first reversal."""
     began: np.ndarray
-    """Start time of the step reversed last [time], shape (1,)."""
+    """Start time of the step that was reversed last [time], shape (1,)."""
     rates: np.ndarray
     """Changes of accelerations, or of speeds, shape (nu,)."""
 
@@ -66,7 +68,7 @@ def verlet_arrays(nq: int, nu: int) -> VerletArrays:
 
 @jit
 def evaluate_at(rhs, time, q, u, rate):
-    """Write the accelerations at a state into ``rate``."""
+    """Compute the accelerations ``rate`` (nu,) at a state."""
     rhs.time[0] = time
     copy_into(rhs.q, q)
     copy_into(rhs.u, u)
@@ -76,7 +78,7 @@ def evaluate_at(rhs, time, q, u, rate):
 
 @jit
 def change_of(new, old):
-    """Return the largest change of the numbers, relative to the largest of them."""
+    """Return the largest change of a number, relative to the largest magnitude of the new numbers."""
     change, size = 0.0, 0.0
     for k in range(new.size):
         change, size = max(change, abs(new[k] - old[k])), max(size, abs(new[k]))
@@ -114,13 +116,13 @@ def add_scaled_to(target, s, source):
 
 @pass_of
 def slide(clock, arrays):
-    """Compute the positions of sliding joints after a step at its middle speeds."""
+    """Compute the positions of prismatic joints after a step, from the speeds in its middle."""
     add_scaled_to(arrays.end, clock[1], arrays.half)
 
 
 @pass_of
 def slide_adjoint(clock, by_q, by_v):
-    """Adjoint of :func:`slide`: convert weights of positions and speeds after it into those before, in place."""
+    """Adjoint of :func:`slide`: convert weights of positions and speeds after it into weights before it, in place."""
     add_scaled_to(by_v, clock[1], by_q)
 
 
@@ -132,7 +134,7 @@ def slide_tangent(clock, by_q, by_v):
 
 @jit
 def decay_of(bath, clock):
-    """Return c and √((1 − c²) k T) of a step."""
+    """Return c = e^{−γ h} and √((1 − c²) k T) of a step h, with friction γ."""
     return decay_and_noise(bath.constants[FRICTION], clock[1], target(bath, clock[0] + 0.5 * clock[1]))
 
 
@@ -158,8 +160,8 @@ def slide_in_bath(bath, clock, number, mass, arrays):
 
 @pass_of
 def slide_in_bath_adjoint(bath, clock, number, mass, gradient, arrays, by_q, by_v):
-    """Adjoint of :func:`slide_in_bath`: convert weights of positions and speeds after it into those before, in place,
-    and add the derivatives with respect to masses."""
+    """Adjoint of :func:`slide_in_bath`: convert weights of positions and speeds after it into weights before it, in
+    place, and add the derivatives with respect to masses."""
     c, _ = decay_of(bath, clock)
     shake_speeds(bath, clock, number, mass, arrays.trial, arrays.noise)
     add_scaled_to(by_v, 0.5 * clock[1], by_q)
@@ -187,8 +189,8 @@ def begin_verlet(rhs, clock, y, arrays):
 
 @pass_of
 def take_verlet(rhs, reads, drift, clock, y, arrays):
-    """Take a step of y (nq + nu,) in place. The accelerations at its start are known; those at its end are computed for
-    the next."""
+    """Take a step of y (nq + nu,) in place. The accelerations at its start must be known; the accelerations at its end
+    are computed for the next step."""
     nq, h, end = rhs.q.size, clock[1], clock[0] + clock[1]
     q, u = y[:nq], y[nq:]
     find_half(rhs, reads, clock[0], h, q, u, arrays)
@@ -217,11 +219,12 @@ def weigh_at(adjoint, time, q, u, factor, weight):
 
 @pass_of
 def reverse_verlet(rhs, adjoint, drift, back, clock, number, y, arrays, weight):
-    """Convert weights (nq + nu,) of the state at the end of a step that does not depend on speeds into those at its
-    start, in place, except for the derivatives of the initial accelerations, which are left pending."""
+    """Convert weights (nq + nu,) of the state at the end of a step into weights at its start, in place, for
+    accelerations that do not depend on speeds. The derivatives of the initial accelerations are not included; they stay
+    pending."""
     nq, time, h = rhs.q.size, clock[0], clock[1]
     q, u, by_q, by_u, pending = y[:nq], y[nq:], weight[:nq], weight[nq:], arrays.pending
-    if arrays.last[0] != number[0] + 1:  # otherwise the step that starts at its end was reversed last
+    if arrays.last[0] != number[0] + 1:  # otherwise the next step was reversed last, and left the state at its start
         evaluate_at(rhs, time, q, u, arrays.rate)
         find_half(rhs, False, time, h, q, u, arrays)
         copy_into(arrays.end, q)
@@ -249,8 +252,9 @@ def finish_verlet(adjoint, arrays, weight):
 
 @pass_of
 def reverse_implicit_verlet(rhs, adjoint, solving, clock, y, arrays, weight):
-    """Convert weights (nq + nu,) of the state at the end of a step into those at its start, in place; ``solving`` is an
-    adjoint whose derivatives with respect to tables are discarded."""
+    """Convert weights (nq + nu,) of the state at the end of a step into weights at its start, in place, for
+    accelerations that depend on speeds. ``solving`` is an adjoint whose derivatives with respect to tables are
+    discarded."""
     nq, time, h = rhs.q.size, clock[0], clock[1]
     q, u, by_q, by_u, half = y[:nq], y[nq:], weight[:nq], weight[nq:], arrays.half
     evaluate_at(rhs, time, q, u, arrays.rate)
@@ -282,8 +286,7 @@ def reverse_implicit_verlet(rhs, adjoint, solving, clock, y, arrays, weight):
 
 @jit
 def change_at(tangent, by_q, by_u, rates):
-    """Compute the change of the accelerations due to changes of positions and speeds, at the state that has been
-    prepared."""
+    """Compute the change of the accelerations due to changes of positions and speeds, at the prepared state."""
     copy_into(tangent.q_change, by_q)
     copy_into(tangent.u_change, by_u)
     run(tangent.code)
@@ -292,7 +295,7 @@ def change_at(tangent, by_q, by_u, rates):
 
 @jit
 def find_tangent(tangent, time, q, u):
-    """Prepare what changes of the accelerations read at a state."""
+    """Prepare a state for :func:`change_at`."""
     tangent.time[0] = time
     copy_into(tangent.q, q)
     copy_into(tangent.u, u)
@@ -301,8 +304,8 @@ def find_tangent(tangent, time, q, u):
 
 @pass_of
 def change_verlet(rhs, tangent, reads, drift, on, clock, numbers, columns, y, changes, arrays, by_q, by_v):
-    """Take a step of the state y (nq + nu,) and its changes (parameters, nq + nu), in place. ``columns`` (parameters,
-    numbers) are changes of the tables' ``numbers``, from which the tangent reads them."""
+    """Take a step of the state y (nq + nu,) and its changes (parameters, nq + nu), in place. The rows of ``columns``
+    (parameters, numbers) are changes of the tables; each row is copied to ``numbers``, where the tangent reads it."""
     nq, time, h = rhs.q.size, clock[0], clock[1]
     q, u, trial, rates = y[:nq], y[nq:], arrays.trial, arrays.rates
     evaluate_at(rhs, time, q, u, arrays.rate)

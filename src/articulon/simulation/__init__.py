@@ -1,1 +1,1 @@
-"""Simulation of a case or model: preparation, the loop from frame to frame, observables and summary."""
+"""Simulation of a case or a model: preparation, the loop over the frames, observables and summary."""

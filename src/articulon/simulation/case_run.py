@@ -45,9 +45,10 @@ def run(
 ) -> Run:
     """Run a case and keep its results in a folder; see :func:`articulon.run` for the arguments and errors.
 
-    ``progress`` None shows nothing. ``extends`` is the case of the run in the folder if ``case`` is the same case with
-    a longer duration and the same frame interval. That run is then continued, and its results are bitwise those of a
-    run that had the longer duration from the start. ``steering`` gets control between chunks of steps.
+    ``progress`` None shows nothing. ``extends`` is for a longer duration: it is the case of the run that the folder
+    holds, and ``case`` is the same case with a longer duration and the same frame interval. The run in the folder is
+    then continued, with bitwise the results of a run that had the longer duration from the start. ``steering`` gets
+    control between chunks of steps.
     """
     if isinstance(case, str | Path):
         raise TypeError(f"expected a case, got the name {str(case)!r}: read it with articulon.load_case")
@@ -62,7 +63,7 @@ def run(
         stack.enter_context(on_threads(case.run.threads, shown))
         began, earlier = time.monotonic(), wall_seconds(folder)
         saved, notes = _saved(folder, case, shown, stack, extends) if resume else (None, [])
-        with interruption.at_once():  # interrupting the compilation loses no results
+        with interruption.at_once():  # an interruption during the compilation loses no results
             prepared = prepare(case, None if saved is None else restoring.saved_threshold(saved))
         checks = prepared_checks(case.checks, prepared.model, prepared.observer.dimensions, case.source)
         done = None if saved is None else restoring.saved_progress(saved, prepared)
@@ -91,7 +92,7 @@ def run(
         if done is not None:
             restore(recorder, done)
             if extends is not None:
-                # This order lets a run that is killed between the two writes be extended again.
+                # In this order: if the run is killed between the two writes, it can be extended again.
                 recorder.checkpoint()
                 write_text(folder / CASE, case.to_toml())
             if recorder.finished:
@@ -136,7 +137,7 @@ def check_free(folder: Path) -> None:
 
 
 def _check_folder(folder: Path, case: Description, resume: bool, extends: Description | None) -> bool:
-    """Return whether the folder already holds this run; raise ArticulonError if it holds a run that is not to be
+    """Return whether the folder already holds this run; raise ArticulonError if it holds a run that must not be
     continued."""
     if not resume:
         check_free(folder)
@@ -154,8 +155,8 @@ def _check_folder(folder: Path, case: Description, resume: bool, extends: Descri
 def _saved(
     folder: Path, case: Description, progress: Progress, stack: ExitStack, extends: Description | None
 ) -> tuple[Checkpoint | None, list[str]]:
-    """Return the last checkpoint and notes on it. The checkpoint, which ``stack`` closes, is None if there is no run
-    yet, or if it was interrupted before its first checkpoint.
+    """Return the last checkpoint and notes on it; ``stack`` closes the checkpoint. It is None if there is no run yet,
+    or if the run was interrupted before its first checkpoint.
 
     Raises
     ------
@@ -184,8 +185,8 @@ def _saved(
 
 
 def check_barely_begun(trajectory: Path, case: Description) -> None:
-    """Raise CheckpointError if a trajectory without checkpoint holds more than the first frame, which is the only frame
-    written before the first checkpoint."""
+    """Raise CheckpointError if a trajectory without checkpoint holds more than one frame, or belongs to another case.
+    Only the first frame is written before the first checkpoint."""
     with TrajectoryReader(trajectory) as reader:
         frames, own = len(reader), reader.layout.case == case.digest()
     if frames > 1 or not own:
@@ -197,13 +198,13 @@ def check_barely_begun(trajectory: Path, case: Description) -> None:
 
 
 def restore(recorder: Recorder, done: restoring.Progress) -> None:
-    """Restore the data of a run other than its state into a recorder."""
+    """Restore the data of a run into a recorder, except for its state."""
     recorder.prepared.observer.start_energy = done.start_energy
     recorder.last_step, recorder.stop_time, recorder.finished = done.last_step, done.stop_time, done.finished
 
 
 def wall_seconds(folder: Path) -> float:
-    """Wall time that a run has taken so far, from its summary; 0 if there is none."""
+    """Return the wall time that a run has taken so far, from its summary [s]; 0 if there is no summary."""
     try:
         return float(Run(folder).summary["wall_seconds"])
     except (ArticulonError, KeyError, TypeError, ValueError):

@@ -5,8 +5,8 @@ from articulon.integrate.base import Driver
 CHUNK_SECONDS = 0.25
 """Target wall time of a chunk of steps [s]; it does not change the results."""
 OVERHEAD_SECONDS = 0.025
-"""Wall time of the overhead of a chunk up to which its length is not adapted [s]. If passing the state to the kernels
-takes longer, chunks become longer in proportion."""
+"""Largest overhead of a chunk that does not change its length [s]. The overhead is the wall time for passing the state
+to the kernels. If it takes longer, chunks become longer in proportion."""
 MOST_STEPS = 2**40
 
 

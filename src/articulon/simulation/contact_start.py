@@ -11,8 +11,8 @@ from articulon.model import Model
 
 
 def check_overlaps(model: Model, q: np.ndarray) -> None:
-    """Raise ModelError, naming the pair, if two spheres that can touch, or a sphere and a wall, overlap at coordinates
-    q by more than ``largest_overlap`` of the smaller radius."""
+    """Raise ModelError if two spheres that can touch, or a sphere and a wall, overlap at coordinates q by more than
+    ``largest_overlap`` of the smaller radius. The message names the pair."""
     law = contact_of(model)
     if law is None:
         return
@@ -53,9 +53,9 @@ def check_overlaps(model: Model, q: np.ndarray) -> None:
 
 
 def _near(model: Model, centres: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of points that are at most ``reach`` apart, shape (pairs, 2), and their distances; in a periodic box,
-    images count too."""
-    # SciPy's trees take time to import; a model without contacts need not pay for it.
+    """Return the pairs of points that are at most ``reach`` apart, shape (pairs, 2), and their distances. In a periodic
+    box, pairs with periodic images are included."""
+    # SciPy's trees take time to import, and models without contacts do not need them.
     from scipy.spatial import cKDTree
 
     points, own = centres, np.arange(len(centres))
@@ -65,20 +65,20 @@ def _near(model: Model, centres: np.ndarray, reach: float) -> tuple[np.ndarray, 
         part = (centres - origin) @ inverse
         points = centres - (np.floor(part) * box.periodic) @ box.vectors
         margins = reach * np.linalg.norm(inverse, axis=0)
-        for a in np.flatnonzero(box.periodic):  # add images of the points near a face beyond the opposite one
+        for a in np.flatnonzero(box.periodic):  # for points near a face, add images beyond the opposite face
             part = (points - origin) @ inverse[:, a]
             low, high = part < margins[a], part > 1.0 - margins[a]
             points = np.concatenate([points, points[low] + box.vectors[a], points[high] - box.vectors[a]])
             own = np.concatenate([own, own[low], own[high]])
     pairs = cKDTree(points).query_pairs(reach, output_type="ndarray")
-    # A pair of two images is left out, because it also occurs with at least one original. A point is not a neighbour of
-    # its own image here.
+    # A pair of two images is left out, because the same pair also occurs with at least one original point. A point and
+    # its own image are not counted as a pair.
     pairs = pairs[(pairs.min(axis=1) < len(centres)) & (own[pairs[:, 0]] != own[pairs[:, 1]])]
     return np.sort(own[pairs], axis=1), np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
 
 
 def _can_touch(model: Model, a: int, b: int, joints: int) -> bool:
-    """Whether two spheres sit on different bodies that are more than ``joints`` joints apart, or not connected by
+    """Whether two spheres are on different bodies that are more than ``joints`` joints apart, or not connected by
     joints."""
     first, second = (int(model.site_links[site]) for site in (a, b))
     if first == second:

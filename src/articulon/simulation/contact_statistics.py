@@ -1,6 +1,6 @@
 """Observables of contacts: their number, load sharing, duration, and energy ledger.
 
-All are computed from the state, which holds the forces of each contact at the last evaluation.
+All observables are computed from the state, which holds the forces of each contact at the last evaluation.
 """
 
 from pathlib import Path
@@ -34,13 +34,13 @@ WORKS = {
     "work_friction": FRICTION_WORK,
     "work_walls": WALL_WORK,
 }
-"""Ledger lines by the name of the observable."""
+"""Lines of the energy ledger, by the name of the observable."""
 STRESS = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 """Components of the stress tensor."""
 
 
 class ContactRecords(NamedTuple):
-    """The contacts of a state; contacts with walls come after those between spheres."""
+    """The contacts of a state. Contacts between spheres come first, then contacts with walls."""
 
     first: np.ndarray
     """Site of the first sphere, shape (contacts,)."""
@@ -78,7 +78,7 @@ class ContactRecords(NamedTuple):
 
 
 def contact_records(pairs: np.ndarray, memory: np.ndarray, radius: np.ndarray) -> ContactRecords:
-    """Return the contacts stored in ``State.contacts``, for a model whose sites have the given radii."""
+    """Return the contacts stored in ``State.contacts``. ``radius`` holds the radii of the model's sites."""
     record, sites = memory[:, : RECORD.width], radius.size
     normal, force = record[:, RECORD.normal : RECORD.normal + 3], record[:, RECORD.force : RECORD.force + 3]
     normal_force = (normal * force).sum(axis=1)
@@ -101,9 +101,10 @@ def contact_records(pairs: np.ndarray, memory: np.ndarray, radius: np.ndarray) -
 
 
 def saved_contacts(folder: Path, model: Model) -> tuple[float, ContactRecords] | None:
-    """Return the time of a run's checkpoint [time] and its contacts; for a finished run, those of the last frame.
+    """Return the time of a run's checkpoint [time] and its contacts. For a finished run this is the last frame.
 
-    None for a model without contact spheres, or if there is no readable checkpoint of this model and version.
+    The result is None for a model without contact spheres, or if there is no readable checkpoint of this model and
+    version.
     """
     if not (model.sites.radius > 0.0).any():
         return None
@@ -188,7 +189,7 @@ class ContactObserver:
         state
             The state.
         kinetic
-            Its kinetic energy [energy].
+            Kinetic energy of the state [energy].
         positions, rotations
             Poses of the bodies.
         """
@@ -222,8 +223,8 @@ class ContactObserver:
         return result | {name: float(works[0, line]) for name, line in WORKS.items()}
 
     def deepest(self, state: State) -> tuple[str, str]:
-        """Return the names of the two spheres, or sphere and wall, with the largest overlap so far, relative to the
-        smaller radius. At least one contact must have occurred."""
+        """Return the names of the two spheres, or of the sphere and the wall, that had the largest overlap so far
+        relative to the smaller radius. At least one contact must have occurred."""
         first, other = (int(state.contacts.times[at]) for at in (TIMES.deep_first, TIMES.deep_other))
         wall = other - self.sites.size
         second = sphere_name(self.model, int(self.sites[other])) if wall < 0 else self.wall_name(wall)
@@ -234,7 +235,7 @@ class ContactObserver:
         sites = self.model.sites
         records = contact_records(state.contacts.pairs, state.contacts.memory, sites.radius)
         result = np.zeros((self.model.bodies + 1, 3))
-        # The last row, which belongs to the ground, is dropped.
+        # The last row belongs to the ground and is dropped.
         np.add.at(result, sites.body[records.first], records.force)
         both = records.between_spheres
         np.add.at(result, sites.body[records.second[both]], -records.force[both])

@@ -1,5 +1,4 @@
-"""Results on contacts in ``summary.json``: packing, energy ledger, and whether the contact law and the step are
-valid."""
+"""Results on contacts in ``summary.json``: packing, energy ledger, and the validity of the contact law and the step."""
 
 from __future__ import annotations
 
@@ -29,14 +28,14 @@ FINAL = (
 )
 """Observables whose last value is stored in the summary."""
 MUCH_LONGER = 2.0
-"""Ratio of the step to the recommended one above which a note is given."""
+"""Ratio of the step to the recommended step above which a note is given."""
 LINES = ("kinetic_translation", "kinetic_rotation", "energy_normal_elastic", "energy_external", *WORKS)
-"""Observables that are lines of the energy ledger, if they exist."""
+"""Observables that are lines of the energy ledger, if the run has them."""
 
 
 def energy_put_in(observables: Mapping[str, np.ndarray]) -> float:
     """Return the total energy put into the motion [energy]: the initial kinetic and elastic energy, plus the largest
-    amount that gravity, walls and other forces have added."""
+    work of gravity, of walls and of each other force."""
     start = float(observables["kinetic_energy"][0] + observables["energy_normal_elastic"][0])
     added = sum(
         float(np.maximum(values, 0.0).max())
@@ -68,7 +67,7 @@ def contact_figures(
     elastic = observables["energy_normal_elastic"]
     total = energy_put_in(observables)
     balance = float(np.abs(observables["energy_balance"]).max())
-    # The first frame is left out, because contacts that exist at the start are first evaluated in the first step.
+    # The first frame is left out: contacts that exist at the start are not evaluated before the first step.
     kept = (observables["work_normal_elastic"] + elastic)[1:]
     drift = float(np.abs(kept - kept[:1]).max(initial=0.0))
     stress = {name: float(observables[name][-1]) for name in observables if name.startswith("contact_stress_")}
@@ -92,7 +91,7 @@ def contact_figures(
 
 
 def contact_notes(model: Model, figures: Mapping[str, Any] | None, deepest: tuple[str, str] | None) -> list[str]:
-    """Notes for the user on the contacts of a run.
+    """Return notes for the user on the contacts of a run.
 
     Parameters
     ----------
@@ -101,8 +100,8 @@ def contact_notes(model: Model, figures: Mapping[str, Any] | None, deepest: tupl
     figures
         Result of :func:`contact_figures`.
     deepest
-        Names of the two spheres, or sphere and wall, with the largest overlap relative to the smaller radius; None if
-        nothing has touched.
+        Names of the two spheres, or of the sphere and the wall, with the largest overlap relative to the smaller
+        radius; None if there was no contact.
     """
     if figures is None:
         return []

@@ -1,4 +1,4 @@
-"""Notes on flexible bodies that leave the range of their linear description."""
+"""Notes on flexible bodies that leave the range of linear elasticity."""
 
 import numpy as np
 
@@ -8,8 +8,8 @@ from articulon.simulation.spinning import spins
 
 
 def deformation_notes(model: Model, times: np.ndarray, q: np.ndarray, u: np.ndarray) -> list[str]:
-    """Return a note for each flexible body that rotates too fast for its modes at one of the frames, and one for each
-    that deforms beyond its linear range.
+    """Return notes on flexible bodies: one note for each body that rotates too fast for its modes at one of the frames,
+    and one for each body that deforms beyond its linear range.
 
     Parameters
     ----------

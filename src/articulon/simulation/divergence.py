@@ -1,4 +1,4 @@
-"""Diagnosis of a run whose numbers have become non-finite or meaningless."""
+"""Diagnosis of a run that has diverged: its numbers are not finite or have no physical meaning."""
 
 from pathlib import Path
 
@@ -23,15 +23,16 @@ def diagnosis(
     """Return the error for a run that diverged after its last valid ``state``.
 
     The message names the link with the largest acceleration and the cause of this acceleration. If the stepper reports
-    a ``failure`` and a link, ``culprit``, the message names those instead.
+    a ``failure`` and a link (``culprit``), the message names these instead.
 
-    Angular accelerations and torques are converted to linear ones at the radius of gyration of the link.
+    Angular accelerations and torques are converted to linear accelerations and forces at the radius of gyration of the
+    link.
     """
     model = evaluator.model
     evaluate(evaluator, state)
     forest, channels = model.forest, evaluator.channels
     with np.errstate(all="ignore"):
-        # Links that represent nodes of flexible bodies have neither mass nor size.
+        # Links that represent nodes of flexible bodies have no mass and no size.
         square = forest.inertia[:, [0, 3, 5]].sum(axis=1) / (2.0 * forest.mass)
         radius = np.sqrt(np.where(forest.mass > 0.0, square, 0.0))
         acceleration = evaluator.ws.acceleration

@@ -7,7 +7,7 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from articulon.announcements import BATCH, announcing
+from articulon.announcements import BATCH, announcing, tell_the_terminal
 from articulon.kernels import one_blas_thread
 from articulon.model import State
 from articulon.simulation.checks import Check, Frames
@@ -17,7 +17,7 @@ from articulon.simulation.preparation import Prepared
 from articulon.simulation.pull_record import pull_figures, pull_notes
 from articulon.simulation.results import CASE, Run
 from articulon.simulation.run_notes import notes_at, notes_on
-from articulon.simulation.run_request import Progress
+from articulon.simulation.run_request import Progress, Silent
 from articulon.simulation.summary import FILE as SUMMARY
 from articulon.simulation.summary import summary, write_summary
 from articulon.storage.atomic_writing import write_text
@@ -31,26 +31,26 @@ HELD = (CASE, TRAJECTORY, NEWEST, PREVIOUS, SUMMARY)
 
 
 class FolderRun:
-    """A run whose results are kept in a folder; it starts at the first frame or continues at a later one.
+    """A run whose results are kept in a folder. It starts at the first frame or continues at a later frame.
 
     Parameters
     ----------
     folder
         Existing folder of the run.
     prepared
-        The run.
+        The prepared run.
     state
-        State at which the run begins or continues; it is advanced in place.
+        State at which the run begins or continues; the state is advanced in place.
     begun
-        Whether the folder already holds the case; otherwise the case is written, unless another process has done so.
+        Whether the folder already holds the case. If not, the case is written, unless another process has written it.
     notes
-        Notes on the run, in addition to those from its preparation.
+        Notes on the run, in addition to the notes from its preparation.
     checks
         Checks on the results.
     frames
         Number of existing frames of the trajectory that are kept; None for a new trajectory.
     shorter
-        Digest of the case of a shorter run that this one extends, or None.
+        Digest of the case of the shorter run that this run extends; None if there is no such run.
     recorder
         Class of the recorder that keeps the frames.
     """
@@ -79,8 +79,8 @@ class FolderRun:
         self.recorder = recorder(folder, prepared, writer, state)
 
     def report(self, status: str, wall: float, with_pairs: bool = False) -> None:
-        """Write the summary with the status and the wall time [s]. For a scaled run it contains a verdict; with
-        ``with_pairs``, unscaled reference runs are made for it."""
+        """Write the summary with the status and the wall time [s]. For a scaled run, the summary contains a verdict;
+        with ``with_pairs``, unscaled reference runs are made for this verdict."""
         recorder, pulls = self.recorder, pull_figures(self.folder)
         figures = summary(
             self.prepared,
@@ -111,7 +111,9 @@ class FolderRun:
 
 @contextmanager
 def announcing_once(shown: Progress) -> Iterator[None]:
-    """Pass announcements on, but of several batches of kernels only the first, whose message speaks for all."""
+    """Show announcements. If several batches of kernels are compiled, only the announcement of the first batch is
+    shown."""
+    tell = tell_the_terminal if isinstance(shown, Silent) and shown.announces else shown.message
     said: list[str] = []
 
     def once(text: str) -> None:
@@ -119,7 +121,7 @@ def announcing_once(shown: Progress) -> Iterator[None]:
             if said:
                 return
             said.append(text)
-        shown.message(text)
+        tell(text)
 
     with announcing(once):
         yield
@@ -127,7 +129,7 @@ def announcing_once(shown: Progress) -> Iterator[None]:
 
 @contextmanager
 def on_threads(wanted: int | None, progress: Progress) -> Iterator[None]:
-    """Run with a number of threads, limited to those available; None keeps the number that Numba uses."""
+    """Run with a given number of threads, at most the number available; None keeps the number that Numba uses."""
     before, most = numba.get_num_threads(), numba.config.NUMBA_NUM_THREADS
     if wanted is not None and wanted > most:
         progress.message(f"run.threads is {wanted}, but this machine has {most}; the results are the same")

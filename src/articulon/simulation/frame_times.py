@@ -1,4 +1,4 @@
-"""Frame times of a simulation in memory, chosen such that the given step need not be shortened."""
+"""Frame times of a simulation in memory, chosen such that the given step is not shortened."""
 
 import math
 import operator
@@ -19,24 +19,24 @@ from articulon.time_scales.noise_windows import Windows
 from articulon.units import UnitSystem
 
 FRAMES = 100
-"""Largest number of frames that is chosen by default."""
+"""Largest default number of frames."""
 SAME = 1e-9
 """Relative difference below which two times are equal up to rounding."""
 
 
 @dataclass(frozen=True)
 class FrameTimes(Sequence[float]):
-    """Equally spaced frame times. The frames up to ``first`` have been taken already.
+    """Equally spaced frame times. The frames up to number ``first`` have been taken already.
 
-    Times are computed as exact fractions and rounded once: the third of ten frames in a duration of 0.2 is at the float
-    nearest to 0.06. So frame times, and steps that end at them, do not depend on how a duration is split into several
-    runs.
+    Times are computed as exact fractions and rounded once. For example, the third of ten frames in a duration of 0.2 is
+    at the float nearest to 0.06. So frame times, and steps that end at them, do not depend on how a duration is split
+    into several runs.
     """
 
     duration: Fraction
     """Total duration [time]."""
     frames: int
-    """Number of intervals."""
+    """Number of intervals between frames."""
     origin: Fraction = Fraction(0)
     """Start time [time]."""
     first: int = 0
@@ -72,8 +72,8 @@ class FrameTimes(Sequence[float]):
         return replace(self, first=frame)
 
     def extended(self, duration: float, frames: int) -> "FrameTimes":
-        """Return the times with a continuation of the given duration [time]. If the interval is the same, they are
-        those of a single run of the total duration."""
+        """Return the times with a continuation of the given duration [time]. If the interval is the same, the times are
+        equal to those of a single run of the total duration."""
         length = Fraction(repr(duration))
         if length * self.frames == self.duration * frames:
             return replace(self, duration=self.duration + length, frames=self.frames + frames, first=self.frames)
@@ -122,8 +122,7 @@ def length_of(units: UnitSystem, duration: Any, where: str) -> float:
 
 
 def number_of(model: Model, frames: Any, where: str) -> int:
-    """Return the validated number of frames; raise CaseError if it is invalid or if the frames do not fit into
-    memory."""
+    """Return the number of frames; raise CaseError if it is invalid or if the frames do not fit into memory."""
     if not isinstance(frames, int | np.integer) or isinstance(frames, bool) or frames < 1:
         raise CaseError(f"{where}: frames must be a whole number of at least 1, got {shown(frames)}")
     kept = NUMBER * (model.nq + model.nu + 8) + 500
@@ -143,8 +142,8 @@ def is_whole(number: float) -> bool:
 
 
 def cut_steps(integrator: Any, times: FrameTimes, windows: Windows, noisy: bool, symbol: str) -> list[str]:
-    """Return a line for each kind of step that frames or noise windows cut short. Only integrators whose steps end at
-    frames and windows are considered. ``symbol`` is the symbol of the unit of time."""
+    """Return a line if frames shorten steps, and a line if noise windows shorten steps. Only integrators whose steps
+    end at frames and windows are considered. ``symbol`` is the symbol of the unit of time."""
     found: list[str] = []
     step = getattr(integrator, "step", None)
     if step is None or isinstance(integrator, FIXED):

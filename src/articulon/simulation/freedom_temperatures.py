@@ -1,10 +1,10 @@
-"""Temperatures of the kinds of motion in a molecular run, by equipartition.
+"""Temperatures of the kinds of motion in a molecular run, from equipartition.
 
 In the canonical ensemble ⟨u_i p_i⟩ = kT for every speed u_i, where p = M(q) u are the conjugate momenta. Each speed
 therefore contributes ½ kT to the mean of the kinetic energy ½ Σ u_i p_i. The sum of u_i p_i over one kind of motion,
-divided by k and the number of its speeds, is the temperature of this kind, even if the mass matrix couples it to
-others. If the total momentum is removed, n translations of molecules with the fraction w of the total mass are n − 3w
-degrees of freedom.
+divided by k and the number of its speeds, is the temperature of this kind. This holds even if the mass matrix couples
+the kind to others. If the total momentum is removed, n translations of molecules that have the fraction w of the total
+mass count as n − 3w degrees of freedom.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from articulon.simulation.frames import Frames
 from articulon.simulation.preparation import Prepared
 
 FRAMES, SPEEDS = 400, 4_000_000
-"""Minimum number of evenly spaced frames that are read, and the total number of speeds up to which more frames are
-read. Many frames are needed because products of speeds and momenta fluctuate more than energies."""
+"""Two limits: at least this number of evenly spaced frames is read, and more frames are read up to this total number of
+speeds. Many frames are needed because products of speeds and momenta fluctuate more than energies."""
 BACKBONE = ("phi", "psi", "omega", "alpha", "beta", "gamma", "epsilon", "zeta")
-"""Backbone torsions of proteins and nucleic acids."""
+"""Names of the backbone torsions of proteins and nucleic acids."""
 FEW = 100_000_000
 """Largest number of floats held in memory at a time."""
 
@@ -36,15 +36,16 @@ def temperatures_of_freedoms(prepared: Prepared, run: Frames) -> dict[str, Any] 
     """Return the temperature of each kind of motion in the last three quarters of the frames.
 
     For each kind, ``freedoms`` is its number of degrees of freedom, ``temperature`` its temperature, and ``error`` the
-    standard deviation of ten block means divided by √10. The error is None for fewer than 20 frames, such as in a run
-    that was interrupted early. The temperature is None for a kind without degrees of freedom.
+    standard deviation of ten block means divided by √10. The error is None for fewer than 20 frames, for example in a
+    run that was interrupted early. The temperature is None for a kind without degrees of freedom.
 
-    The translation of a molecule is that of the origin of its root; the conjugate momentum is that of the whole
-    molecule. Per independent frame, ⟨Σ u p⟩/n kT over n speeds has the variance (n + Σ M_ij (M⁻¹)_ij)/n². This is more
-    than 2/n for a kind that is coupled to others: the origin of the root, for example, also moves when torsions change.
+    The translation of a molecule is the translation of the origin of its root body; its conjugate momentum is the
+    momentum of the whole molecule. In one independent frame, Σ u p/(n kT) over n speeds has the variance (n + Σ M_ij
+    (M⁻¹)_ij)/n². This is more than 2/n for a kind that is coupled to others. For example, the origin of the root also
+    moves when torsions change.
 
-    The result is None for a model without atoms, for an integrator without speeds, without frames, and if loop
-    constraints, locked joints or scaling change the degrees of freedom of a kind.
+    The result is None for a model without atoms, for an integrator without speeds, and for a run without frames. It is
+    also None if loop constraints, locked joints or scaling change the degrees of freedom of a kind.
     """
     model, atoms, evaluator = prepared.model, prepared.model.atoms, prepared.evaluator
     changed = model.loops.kind.size or prepared.adaptive is not None or prepared.policy.scales
@@ -79,13 +80,13 @@ def temperatures_of_freedoms(prepared: Prepared, run: Frames) -> dict[str, Any] 
 def momenta(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarray:
     """Compute the conjugate momenta p = M(q) u, shape (states, nu).
 
-    They are numerically equal to the joint forces that accelerate the model from rest with u' = u.
+    They are computed as the joint forces that give the model at rest the accelerations u' = u; the numbers are equal.
     """
     return np.asarray(inverse_dynamics(model, q, np.zeros_like(u), u))
 
 
 def kinds_of_speeds(model: Model, atoms: Atoms) -> list[str]:
-    """Return the kind of motion of each speed: whole molecules, torsions by their position, water, ions."""
+    """Return the kind of motion of each speed: motion of whole molecules, torsions of several kinds, water or ions."""
     forest, torsions = model.forest, torsion_names(atoms)
     kinds = [""] * model.nu
     what = _kinds_of_trees(model, atoms)
@@ -119,8 +120,8 @@ def _kinds_of_trees(model: Model, atoms: Atoms) -> list[str]:
 
 
 def _removed(model: Model, kind: np.ndarray, count: int) -> np.ndarray:
-    """Return the number of degrees of freedom that each kind loses if the total momentum is removed, shape (kinds,);
-    the sum is three."""
+    """Return the number of degrees of freedom that each kind loses if the total momentum is removed, shape (kinds,).
+    Their sum is three."""
     forest, tree = model.forest, model.tree_of_link
     masses = np.bincount(tree, forest.mass, model.trees)
     found = np.zeros(count)

@@ -13,20 +13,20 @@ from articulon.model import Model
 from articulon.model.box import Box
 
 UPPER, LOWER = 0.8, 0.2
-"""Fractions of the height of a heap between which its slope is fitted, because the top is rounded and the foot is
+"""Fractions of the height of a heap. The slope is fitted between them, because the top is rounded and the foot is
 flat."""
 MESH = 0.5
-"""Spacing of the grid on which the surface of a heap is sampled, in mean radii."""
+"""Spacing of the grid on which the surface of a heap is sampled, relative to the mean radius of the spheres."""
 
 
 def has_spheres(model: Model) -> bool:
-    """Whether bodies of a model carry contact spheres."""
+    """Whether the bodies of a model carry contact spheres."""
     return bool(_carried(model).size)
 
 
 def sphere_frames(model: Model, q: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the centres (n, 3) and radii (n,) of the contact spheres on bodies [length], world frame, for each of the
-    coordinates (frames, nq). Centres are wrapped into the box in its periodic directions."""
+    """Yield, for each frame of the coordinates q (frames, nq), the centres (n, 3) and radii (n,) of the contact spheres
+    on bodies [length]. Centres are in the world frame, wrapped into the box in its periodic directions."""
     spheres = _carried(model)
     for one in q:
         places = sphere_centres(model, *body_poses(model, one))[spheres]
@@ -34,13 +34,13 @@ def sphere_frames(model: Model, q: np.ndarray) -> Iterator[tuple[np.ndarray, np.
 
 
 def over_frames(model: Model, q: np.ndarray, quantity: Callable[[np.ndarray, np.ndarray], float]) -> np.ndarray:
-    """Evaluate a function of the centres (n, 3) and radii (n,) of the spheres on bodies at each of the coordinates
-    (frames, nq); shape (frames,)."""
+    """Evaluate a function of the centres (n, 3) and radii (n,) of the spheres on bodies at each frame of the
+    coordinates q (frames, nq). The result has the shape (frames,)."""
     return np.array([quantity(places, radii) for places, radii in sphere_frames(model, q)])
 
 
 def heap_slope(places: np.ndarray, radii: np.ndarray, along: int, floor: float) -> float:
-    """Angle of a heap's surface against the horizontal [angle], NaN if there is no slope.
+    """Return the angle between a heap's surface and the horizontal plane [angle], NaN if there is no slope.
 
     Parameters
     ----------
@@ -49,15 +49,15 @@ def heap_slope(places: np.ndarray, radii: np.ndarray, along: int, floor: float) 
     radii
         Their radii [length], shape (n,).
     along
-        Axis down which the heap slopes, 0 for x and 1 for y.
+        Axis along which the heap slopes, 0 for x and 1 for y.
     floor
         Height of the floor [length].
 
     Returns
     -------
     float
-        arctan |dz/dx| of the straight line through the heights z of the surface, averaged across the axis, between 0.2
-        and 0.8 of the largest of them. Of a heap with two sides, the longer one is taken.
+        The angle arctan |dz/dx|. Heights z of the surface are averaged across the axis, and a straight line is fitted
+        to the heights between 0.2 and 0.8 of the largest height. If the heap has two sides, the longer side is used.
     """
     step = MESH * float(radii.mean())
     height = _surface(places - [0.0, 0.0, floor], radii, step).mean(axis=1 - along)
@@ -73,9 +73,9 @@ def heap_slope(places: np.ndarray, radii: np.ndarray, along: int, floor: float) 
 
 
 def filling_tilt(places: np.ndarray, radii: np.ndarray, centre: np.ndarray, axis: int) -> float:
-    """Angle by which the centre of mass of spheres of one density is turned about the horizontal axis of a drum, from
-    straight below it [angle], from 0 to π. Where the surface of the filling is plane, this is its slope: the filling is
-    then symmetric about the normal of its surface through the axis.
+    """Return the angle by which the centre of mass of spheres of one density is rotated about the horizontal axis of a
+    drum, from the point straight below the axis [angle], from 0 to π. If the surface of the filling is plane, this is
+    its slope: the filling is then symmetric about the normal of its surface through the axis.
 
     Parameters
     ----------
@@ -93,12 +93,12 @@ def filling_tilt(places: np.ndarray, radii: np.ndarray, centre: np.ndarray, axis
 
 
 def _carried(model: Model) -> np.ndarray:
-    """Numbers of the sites that are contact spheres on bodies."""
+    """Return the indices of the sites that are contact spheres on bodies."""
     return np.flatnonzero((model.sites.radius > 0.0) & (model.sites.body >= 0))
 
 
 def _wrapped(box: Box | None, places: np.ndarray) -> np.ndarray:
-    """Return points (n, 3) wrapped into a box in its periodic directions; there may be no box."""
+    """Return points (n, 3) wrapped into a box in its periodic directions; unchanged if there is no box."""
     if box is None or not box.periodic.any():
         return places
     corner = np.array([float(x) for x in box.origin])
@@ -108,7 +108,7 @@ def _wrapped(box: Box | None, places: np.ndarray) -> np.ndarray:
 
 def _surface(places: np.ndarray, radii: np.ndarray, step: float) -> np.ndarray:
     """Return the height of the surface of the spheres above each point of a square grid [length], shape (along x, along
-    y). It is 0 where there is no sphere, or where the surface is below 0."""
+    y). The height is 0 at points without a sphere, and at points where the surface is below 0."""
     cell = (places[:, :2] - places[:, :2].min(axis=0)) / step
     nearest = np.rint(cell).astype(np.int64)
     result = np.zeros(nearest.max(axis=0) + 1)

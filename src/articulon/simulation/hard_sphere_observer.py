@@ -1,4 +1,4 @@
-"""Observables of hard spheres: their collision rate and the pressure that follows from it."""
+"""Observables of hard spheres: the rate of their impacts, and the pressure that follows from the impacts."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ class HardSphereObserver:
 
         Z = p V/(N k T) = 1 + ΔW/(3 N k T t)
 
-    (B. J. Alder and T. E. Wainwright, Journal of Chemical Physics 33, 1439, 1960). The temperature is that at the later
-    of the two frames, from the velocities relative to the centre of mass: 3 (N − 1) k T/2 = K − P²/(2 M). Impacts
-    conserve this energy. Pressure and Z are undefined before the second frame.
+    (B. J. Alder and T. E. Wainwright, Journal of Chemical Physics 33, 1439, 1960). The temperature T is taken at the
+    later of two frames. It follows from the velocities relative to the centre of mass: 3 (N − 1) k T/2 = K − P²/(2 M),
+    with the kinetic energy K, the total momentum P and the total mass M. Impacts conserve this energy. Pressure and Z
+    are undefined before the second frame.
 
     Parameters
     ----------
@@ -42,8 +43,8 @@ class HardSphereObserver:
         return names
 
     def observables(self, state: State) -> dict[str, float]:
-        """Compute the number of impacts between spheres so far, and their rate, the pressure and Z between the last two
-        frames.
+        """Compute the number of impacts between spheres so far, and, between the last two frames, the rate of impacts,
+        the pressure and Z.
 
         Parameters
         ----------
@@ -72,7 +73,8 @@ class HardSphereObserver:
 
 
 def hard_sphere_figures(model: Model, state: State) -> dict[str, Any]:
-    """Compute the entries of the summary on impacts of hard spheres. The keys are those of other runs with impacts.
+    """Compute the entries of the summary on impacts of hard spheres. They have the same keys as in other runs with
+    impacts.
 
     Parameters
     ----------

@@ -13,13 +13,13 @@ from articulon.forces.impacts.joint_limits import has_impacts
 from articulon.model import Model, State
 
 DIMENSIONS = {"impacts": "dimensionless", "resting_contacts": "dimensionless"}
-"""Dimensions of the observables: impacts since the start, and resting contacts."""
+"""Dimensions of the two observables: number of impacts since the start, and number of resting contacts."""
 
 
 def impact_observables(state: State) -> dict[str, float]:
     """Return the impact observables of a frame."""
     memory = state.rule.history
-    if memory.size < MEMORY.contacts:  # a state that no stepper has allocated yet
+    if memory.size < MEMORY.contacts:  # no stepper has allocated the impact memory of this state yet
         return dict.fromkeys(DIMENSIONS, 0.0)
     return {"impacts": float(memory[MEMORY.impacts]), "resting_contacts": float(memory[MEMORY.resting])}
 
@@ -49,7 +49,7 @@ def _largest(engine: Any, memory: np.ndarray, count: int) -> dict[str, Any]:
 
 
 def restitution_reduced(model: Model, state: State) -> int:
-    """Return the number of contacts of simultaneous impacts that had less than their restitution."""
+    """Return the number of contacts in simultaneous impacts that got less than their coefficient of restitution."""
     law, memory = impacts_of(model), state.rule.history
     if law is None or law.simultaneous == "sequential" or memory.size < MEMORY.contacts:
         return 0
@@ -57,7 +57,8 @@ def restitution_reduced(model: Model, state: State) -> int:
 
 
 def impact_notes(evaluator: Evaluator, state: State) -> list[str]:
-    """Describe simultaneous impacts that had less than their restitution, naming the latest two bodies."""
+    """Describe simultaneous impacts whose contacts got less than their coefficient of restitution; name the latest two
+    bodies."""
     count = restitution_reduced(evaluator.model, state)
     if not count:
         return []
@@ -71,7 +72,8 @@ def impact_notes(evaluator: Evaluator, state: State) -> list[str]:
 def impact_figures(evaluator: Evaluator, state: State) -> dict[str, Any] | None:
     """Compute the entries of the summary on impacts; None for a model without impacts.
 
-    Impulses are along the normal [mass velocity]; those at the stop of a hinge are angular [inertia angular velocity].
+    Impulses are along the normal [mass velocity]. Impulses at the stop of a hinge are angular impulses [inertia angular
+    velocity].
     """
     memory = state.rule.history
     if not has_impacts(evaluator.model) or memory.size < MEMORY.contacts:

@@ -1,4 +1,4 @@
-"""Handling of Ctrl-C and termination requests, which are deferred until the state is consistent."""
+"""Handling of Ctrl-C and termination requests. They are deferred until the state is consistent."""
 
 import signal
 import threading
@@ -15,7 +15,7 @@ def ask_runs_to_stop(wanted: bool = True) -> None:
     """Ask all runs of this process to save their state and stop, as Ctrl-C does; ``wanted=False`` withdraws the
     request.
 
-    Unlike signals, the request also reaches runs in threads other than the main thread.
+    Unlike signals, the request also reaches runs in other threads than the main thread.
     """
     if wanted:
         _asked.set()
@@ -61,7 +61,8 @@ class Interruption:
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """Context in which a signal raises KeyboardInterrupt at once; for work in Python that is safe to interrupt."""
+        """Return a context in which a signal raises KeyboardInterrupt at once, for work in Python that is safe to
+        interrupt."""
         self._raises = True
         try:
             yield

@@ -11,7 +11,7 @@ from articulon.model.atom_selection import ALL, selected_atoms
 from articulon.storage.atom_columns import AtomColumns, atom_columns
 
 NONE = "none"
-"""Selection of no atoms, with which the trajectory stores bodies."""
+"""Selection of no atoms; the trajectory then stores bodies."""
 
 
 def kept_atoms(model: Model, selection: str | None, every: int, where: str) -> AtomColumns | None:
@@ -55,5 +55,5 @@ def kept_atoms(model: Model, selection: str | None, every: int, where: str) -> A
 
 
 def atoms_of_case(case: Any, model: Model) -> AtomColumns | None:
-    """Return the atoms that ``[run]`` of a case selects; raise CaseError naming the file and the key."""
+    """Return the atoms that ``[run]`` of a case selects; raise CaseError with the file and the key."""
     return kept_atoms(model, case.run.atoms, case.run.atoms_every, f"{case.source}: run")

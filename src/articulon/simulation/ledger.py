@@ -1,9 +1,9 @@
 """Energy balance of a run, checked from its observables.
 
-T − T₀ = ΣW (Guy 2018, 5.18) holds for any forces, even wrong ones. The work of each conservative channel is therefore
-also checked against its energy function: W = −(sΦ − s₀Φ₀) + J. The term J, the sum of Φ Δs, is the energy added by
-changes of the scaling factor s at constant speeds. It follows from the unscaled work w: between two changes ΔW = s Δw,
-and at each change Φ = Φ₀ − w, so that J = W − s w + (s − s₀) Φ₀.
+T − T₀ = ΣW (Guy 2018, 5.18), with the kinetic energy T and the works W of all channels, holds even for wrong forces.
+The work of each conservative channel is therefore also checked against its energy function Φ: W = −(sΦ − s₀Φ₀) + J. The
+term J, the sum of Φ Δs, is the energy added by changes of the scaling factor s at constant speeds. J follows from the
+unscaled work w. Between two changes ΔW = s Δw, and at each change Φ = Φ₀ − w, so that J = W − s w + (s − s₀) Φ₀.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ def largest_work(observables: Mapping[str, np.ndarray]) -> float:
 
 
 def balance(observables: Mapping[str, np.ndarray]) -> dict[str, float | None]:
-    """Compute the largest |T − T₀ − ΣW| over all frames [energy], absolute and relative to the largest work."""
+    """Compute the largest |T − T₀ − ΣW| over all frames, absolute [energy] and relative to the largest work."""
     error, scale = float(np.abs(observables["energy_balance"]).max()), largest_work(observables)
     return {
         "energy_balance_error": error,
@@ -56,8 +56,8 @@ def _moving_walls(model: Model) -> bool:
 
 
 def with_energy(observables: Mapping[str, np.ndarray], varies: bool, without: set[str]) -> list[str]:
-    """Return the channels whose work is minus the change of their energy: all their forces have an energy function, and
-    their scaling factor is constant."""
+    """Return the channels whose work is minus the change of their energy. In these channels all forces have an energy
+    function, and the scaling factor is constant."""
     return [name for name in CONSERVATIVE if not varies and name not in without and f"energy_{name}" in observables]
 
 
@@ -90,7 +90,7 @@ def conservative_works(observables: Mapping[str, np.ndarray], varies: bool, user
         jumps = np.zeros_like(work) if bare is None else work - factor * bare + (factor - factor[0]) * energy[0]
         # Fixman's potential depends on the set of locked joints.
         taken = observables.get("reservoir_potential", 0.0) if name == "conformational" else 0.0
-        # Energy added by changes of the box is not the work of a force.
+        # The energy added by changes of the box is not work of a force.
         taken = taken - (observables.get("barostat_energy", 0.0) if name == "potential" else 0.0)
         error = float(np.abs(work + factor * energy - factor[0] * energy[0] - jumps + taken).max())
         scale = float(np.abs(work).max())

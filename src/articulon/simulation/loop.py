@@ -1,4 +1,4 @@
-"""The main loop: it advances a run from frame to frame in chunks of steps, with Python in control between chunks."""
+"""The main loop. It advances a run from frame to frame in chunks of steps; between chunks, Python is in control."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ STATE = "state_"
 
 
 class MemoryRecorder(Recorder):
-    """Keeps the frames in memory; ``before`` is the number of frames of an earlier part of the run."""
+    """Keeps the frames in memory. ``before`` is the number of frames of an earlier part of the run."""
 
     keeps_poses = False
 
@@ -48,7 +48,7 @@ class MemoryRecorder(Recorder):
 
     def keep(self, frame: Frame) -> None:
         """See :class:`Recorder`."""
-        # A stop condition ends a run at the end of a step, between the times of two frames.
+        # A stop condition can end a run between the times of two frames, at the end of a step.
         time = frame.time if np.isfinite(self.stop_time) else self.times[self.frames]
         self.rows.append(Row.of(frame, time, self.state, self.names))
 
@@ -73,7 +73,7 @@ class FolderRecorder(Recorder):
 
     @property
     def checkpoint_is_cheap(self) -> bool:
-        """See :class:`Recorder`. Writing the trajectory, which happens with each checkpoint, may take long."""
+        """See :class:`Recorder`. Each checkpoint also writes the trajectory, which may take long."""
         return self.writer.flush_cheap
 
     def finish(self) -> None:
@@ -100,7 +100,7 @@ class FolderRecorder(Recorder):
 
 
 def with_atoms(frame: Frame, model: Model, writer: TrajectoryWriter) -> Frame:
-    """Return a frame with the atom positions that the trajectory stores at it."""
+    """Return a frame together with the atom positions that the trajectory stores for it."""
     atoms = writer.layout.atoms
     if atoms is None or not writer.atoms_due:
         return frame
@@ -123,11 +123,11 @@ def advance(
     progress
         Displays the progress.
     interruption
-        Tells whether a stop before the end has been requested.
+        Says whether a stop before the end has been requested.
     report
         Function that is called with the status after every checkpoint.
     steering
-        Gets control between chunks; None for no steering.
+        Object that gets control between chunks; None for no steering.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def begin(recorder: Recorder) -> None:
 
 
 def advance_a_chunk(recorder: Recorder, chunks: Chunks, interruption: Interruption) -> int:
-    """Advance by one chunk of steps towards the next frame, and take the frame if it is reached.
+    """Advance by one chunk of steps towards the next frame, and take the frame if its time is reached.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ def _made(setup: Setup, prepared: Prepared, recorder: MemoryRecorder, progress: 
 
 
 def interrupted(done: Run) -> KeyboardInterrupt:
-    """Return the exception to raise after Ctrl-C, which holds the results so far."""
+    """Return the exception that is raised after Ctrl-C; it holds the results so far."""
     assert done.memory is not None
     units, state = done.model.units, done.memory.state
     unit = "" if units.time is None else f" {units.symbols[2]}"
@@ -113,7 +113,7 @@ def interrupted(done: Run) -> KeyboardInterrupt:
 
 
 def check_to_resume(run: object) -> Memory:
-    """Return the data of a run in memory; raise CaseError if the argument is not a run in memory, or cannot
+    """Return the data of a run in memory; raise CaseError if the argument is not a run in memory, or if the run cannot
     continue."""
     if not isinstance(run, Run) or run.memory is None:
         raise CaseError(f"resume: expected a run of articulon.simulate, got {shown(run)}")

@@ -42,7 +42,7 @@ class Setup:
 
     @property
     def step(self) -> float | None:
-        """The step if all steps are equal [time], else None."""
+        """Length of the steps if all are equal [time], otherwise None."""
         if self.windows.step is not None:
             return float(self.windows.step)
         step = getattr(self.case.integrator, "step", None)
@@ -70,7 +70,7 @@ class Row(NamedTuple):
 
     @classmethod
     def of(cls, frame: Frame, time: float, state: State, names: Sequence[str]) -> "Row":
-        """Return the data of a frame, with the given time as its time."""
+        """Return the data of a frame, with ``time`` as the time of the frame."""
         values = np.array([frame.observables[name] for name in names])
         return cls(frame.step, time, frame.q, frame.u, state.bath.copy(), values, frame.box)
 
@@ -100,7 +100,7 @@ class Memory:
     _prepared: Prepared | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the data to pickle, without the compiled kernels, which cannot leave the process."""
+        """Return the data to pickle, without the compiled kernels, which cannot be passed to another process."""
         return {**self.__dict__, "_prepared": None}
 
     @property
@@ -120,7 +120,8 @@ class Memory:
 
     @property
     def prepared(self) -> Prepared:
-        """Everything that the run needs other than its state. It is prepared again if it is no longer in memory."""
+        """The prepared run: all that the run needs, except its state. It is prepared again if it is no longer in
+        memory."""
         if self._prepared is None:
             self._prepared = self.setup.prepared()
         return self._prepared
@@ -153,7 +154,8 @@ class Memory:
         return [*self._noted(), *deformation_notes(self.model, run.times, run.q, run.u)]
 
     def _noted(self) -> list[str]:
-        """Return notes on the preparation and on the final state. A run is prepared again only if it needs that."""
+        """Return notes on the preparation and on the final state. The run is prepared again only if these notes need
+        it."""
         if self.setup.case.adaptive is None and not restitution_reduced(self.model, self.state):
             return list(self.setup.notes)
         return [*self.setup.notes, *(f"simulate: {note}" for note in notes_at(self.prepared, self.state))]
@@ -167,7 +169,7 @@ class Memory:
         return f"{many} to {end}, {bodies}, {self.status}, in memory"
 
     def summary(self, run: Frames) -> dict[str, Any]:
-        """Compute the figures of the run, as in ``summary.json``."""
+        """Compute the entries of the run's summary, as in ``summary.json``."""
         stop = self.stop_time if np.isfinite(self.stop_time) else None
         prepared = self.prepared
         prepared.observer.start_energy = self.start_energy

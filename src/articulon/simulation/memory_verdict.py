@@ -14,7 +14,7 @@ from articulon.simulation.run_verdict import record_of, tolerance_of
 def judged_in_memory(
     run: Frames, memory: Memory, tolerance: float | str | None, error: str, budget: float
 ) -> dict[str, Any] | None:
-    """Compute the verdict on a run in memory; None if nothing was scaled.
+    """Compute the verdict on a run in memory; None if no force was scaled.
 
     Raises
     ------
@@ -39,5 +39,5 @@ def judged_in_memory(
 
 
 def record_in_memory(run: Frames, memory: Memory, settings: Settings) -> Record:
-    """Collect the data from which a verdict on a run in memory is made."""
+    """Collect the data for the verdict on a run in memory."""
     return record_of(memory.prepared, memory.state, run, settings)

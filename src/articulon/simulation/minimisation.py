@@ -1,9 +1,10 @@
-"""Minimisation of the energy of a model until forces are nearly balanced, as a start for overlapping particles.
+"""Minimisation of the energy of a model until the forces are nearly balanced. Runs with overlapping particles start
+with it.
 
-The method is FIRE (Bitzek et al., Phys. Rev. Lett. 97, 170201, 2006). The model moves without friction and noise;
-velocities are steered towards the force, the motion stops whenever it would go uphill, and steps become longer while it
-goes downhill. In addition, the displacement of a coordinate in a step is limited, so that the very large forces of an
-overlap push particles apart gently.
+The method is FIRE (Bitzek et al., Phys. Rev. Lett. 97, 170201, 2006). The model moves without friction and noise, and
+velocities are turned towards the force. The motion stops when it would increase the energy, and steps become longer
+while it decreases the energy. In addition, the displacement of a coordinate in a step is limited, so that the very
+large forces of an overlap separate particles by small displacements only.
 """
 
 from typing import Any
@@ -21,15 +22,16 @@ from articulon.model.joints import BY_KIND
 from articulon.model.state import CHANNELS, CONFORMATIONAL, EXTERNAL, POTENTIAL
 
 PATIENCE, GROWTH, SHRINKAGE, TURN, FADING = 5, 1.1, 0.5, 0.1, 0.99
-"""Parameters of FIRE."""
+"""Parameters of FIRE: N_min, f_inc, f_dec, α_start and f_α of the paper."""
 LEAP = 3.0
-"""Largest allowed growth of the force in a step. Downhill, the force decreases unless the valley becomes narrower."""
+"""Largest allowed ratio of the forces after and before a step. While the energy decreases, the force can grow only if
+the energy surface becomes steeper."""
 ANGLE = 0.05
 """Largest rotation of a joint in a step [rad]."""
 LOOK_BACK = 50
 """Number of steps over which the decrease of the energy is compared with the tolerance."""
 THERMAL_TOLERANCE = 1e-3
-"""Decrease of the energy over :data:`LOOK_BACK` steps that does not matter for a run, in ½kT per degree of freedom."""
+"""Decrease of the energy over :data:`LOOK_BACK` steps that is negligible for a run, in ½kT per degree of freedom."""
 
 
 def minimise(
@@ -43,9 +45,9 @@ def minimise(
 ) -> np.ndarray:
     """Minimise the energy of a model, starting from the coordinates q; return the coordinates found, shape (nq,).
 
-    Potential, conformational and external forces act; drag, noise and thermostats do not. The search ends when the
-    energy hardly decreases any more. The result is close to a local minimum. It is a start for a run, not a predicted
-    structure.
+    Potential, conformational and external forces act; drag, noise and thermostats do not act. The search ends when the
+    energy hardly decreases any more. The result is close to a local minimum. It is a starting point for a run, not a
+    predicted structure.
 
     Parameters
     ----------
@@ -108,7 +110,7 @@ def minimise(
 
 
 class _Descent:
-    """Minimiser by FIRE in the coordinates of a model."""
+    """FIRE minimiser in the coordinates of a model."""
 
     def __init__(self, model: Model, move: float) -> None:
         self.model, self.evaluator = model, Evaluator(model)
@@ -146,7 +148,7 @@ class _Descent:
             a, power = self._accelerations(ahead, v)
             well = bool(np.isfinite(a).all())
             if not (well and power > 0.0 and self._norm(ahead, a) < LEAP * push):
-                # The next step would go uphill, or has met a force that is far larger or not finite: go back half a
+                # The next step would increase the energy, or the force became much larger or not finite: go back half a
                 # step and stop the motion. If steps were too long for the stiffest motion, charges without a repulsive
                 # core, such as the hydrogens of water, could come so close that their energy has no lower bound.
                 if well:

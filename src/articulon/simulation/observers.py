@@ -1,4 +1,4 @@
-"""Observables of every frame. Observing writes only to scratch arrays that every step overwrites."""
+"""Observables of every frame. Their computation writes only to scratch arrays that every step overwrites."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,6 @@ import numpy as np
 from articulon.adaptive import AdaptiveDriver
 from articulon.dynamics import body_poses
 from articulon.dynamics.armatures import armature_energy
-from articulon.dynamics.centres_of_mass import centre_of_mass
 from articulon.errors import ArticulonError
 from articulon.fidelity.residual_observer import ResidualObserver
 from articulon.forces.evaluation import Evaluator
@@ -16,6 +15,7 @@ from articulon.forces.impacts.free_spheres import only_hard_spheres
 from articulon.forces.impacts.joint_limits import has_impacts
 from articulon.forces.model_tables import channels_of, working_channels
 from articulon.forces.sites.site_positions import only_particles
+from articulon.integrate.stop_conditions import StopCondition
 from articulon.kernels import kernel
 from articulon.model import CHANNELS, Model, State
 from articulon.model.box import volume_of
@@ -54,9 +54,11 @@ def thermostat_rates(bath, kinetic, time, variables, rates):
 
 
 def slowest_tree(model: Model, evaluator: Evaluator) -> tuple[int, float]:
-    """Return the tree with the longest relaxation time Σm/Σβ, and that time [time]; tree 0 and infinity without drag.
+    """Return the tree with the longest relaxation time Σm/Σβ (mass over drag coefficient), and this time [time].
+    Without drag, return tree 0 and infinity.
 
-    If some trees float freely, only these are compared: the ground takes part of the net force on the others.
+    If some trees float freely, only these trees are compared, because the ground carries part of the net force on other
+    trees.
     """
     starts = model.forest.tree[:-1]
     if not starts.size:
@@ -72,8 +74,8 @@ def slowest_tree(model: Model, evaluator: Evaluator) -> tuple[int, float]:
 
 
 def survey(evaluator: Evaluator, state: State, start: int, end: int) -> np.ndarray:
-    """Compute T, Σ|F| by channel, and the net potential, contact and external force on the links from start to end at a
-    state, shape (12,)."""
+    """Compute the kinetic energy, Σ|F| of each channel, and the net potential, contact and external force on the links
+    from ``start`` to ``end``, at a state. The result has the shape (12,)."""
     result = np.zeros(12)
     if evaluator.particles:
         _survey_particles(evaluator, state, start, end, result)
@@ -88,7 +90,7 @@ def survey(evaluator: Evaluator, state: State, start: int, end: int) -> np.ndarr
 
 
 def _survey_particles(evaluator: Evaluator, state: State, start: int, end: int, result: np.ndarray) -> None:
-    """Do what :func:`survey` does, for free particles, without trees."""
+    """Fill ``result`` as :func:`survey` does, for a model of free particles."""
     masses, bath = evaluator.model.masses, evaluator.system.bath
     velocities = state.u.reshape(-1, 3)
     result[0] = kinetic = 0.5 * float(masses @ (velocities**2).sum(axis=1))
@@ -127,7 +129,7 @@ def users_errors(evaluator: Evaluator, state: State) -> Iterator[None]:
     try:
         yield
     except Exception as raised:
-        # Kernels raise no errors of their own.
+        # Only users' forces raise errors in kernels.
         if evaluator.users.error is None and not evaluator.users.present:
             raise
         error = evaluator.users.error or raised
@@ -144,14 +146,16 @@ def users_errors(evaluator: Evaluator, state: State) -> Iterator[None]:
 
 
 def poses_at(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Positions and Euler parameters of the bodies, without tree kinematics for a model of free particles."""
+    """Return the positions and Euler parameters of the bodies. For a model of free particles, tree kinematics is
+    skipped."""
     if only_particles(model) or only_hard_spheres(model):
         return q.reshape(-1, 3).copy(), np.tile([1.0, 0.0, 0.0, 0.0], (model.bodies, 1))
     return body_poses(model, q)
 
 
 def poses_of(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Positions (frames, bodies, 3) and Euler parameters (frames, bodies, 4) at coordinates of shape (frames, nq)."""
+    """Return the positions (frames, bodies, 3) and Euler parameters (frames, bodies, 4) at coordinates of shape
+    (frames, nq)."""
     positions, rotations = np.empty((len(q), model.bodies, 3)), np.empty((len(q), model.bodies, 4))
     for k, row in enumerate(q):
         positions[k], rotations[k] = poses_at(model, row)
@@ -159,24 +163,24 @@ def poses_of(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Observer:
-    """Take the frames of a run.
+    """Takes the frames of a run.
 
     Parameters
     ----------
     evaluator
         The forces.
     fixed_step
-        Length of a fixed step [time], or None where the state holds the step.
+        Length of a fixed step [time]; None if the state holds the length.
     stop
-        Body and unit direction whose ``advance`` is observed, or None.
+        Condition that ends the run early, whose advance or distance is observed, or None.
     varies
         Whether the scaling factors change along the run.
     books_unscaled_work
-        Whether the integrator books unscaled works.
+        Whether the integrator records unscaled works.
     scaled
-        Whether the run scales anything.
+        Whether the run scales any force.
     adaptive
-        The driver that locks and releases joints, or None.
+        The stepper that locks and releases joints, or None.
     by_events
         Whether the run is event-driven.
     """
@@ -185,7 +189,7 @@ class Observer:
         self,
         evaluator: Evaluator,
         fixed_step: float | None = None,
-        stop: tuple[int, np.ndarray] | None = None,
+        stop: StopCondition | None = None,
         varies: bool = False,
         books_unscaled_work: bool = False,
         scaled: bool = False,
@@ -200,7 +204,8 @@ class Observer:
         self.channels = [CHANNELS.index(name) for name in present]
         self.working = [CHANNELS.index(name) for name in working_channels(model, evaluator.system.bath)]
         self.energies = evaluator.energy_channels
-        # The work of unscaled parts, such as a drive, cannot be divided by the factor of its channel.
+        # Channels with unscaled parts, such as a drive, are left out: their work is not their factor times unscaled
+        # work.
         mixed, books = without_energy(model), varies and books_unscaled_work
         self.bare_works = [c for c in self.energies if books and CHANNELS[c] not in mixed]
         self.thermostat = ThermostatObserver(evaluator, present, [CHANNELS[c] for c in self.energies], varies)
@@ -214,7 +219,6 @@ class Observer:
         self.residual = ResidualObserver(evaluator, self.channels, self.slowest_range[0], scaled)
         self._looked, self._energies = np.empty(12), np.empty(8)
         self.start_energy = 0.0
-        self.start_place = np.zeros(3) if stop is None else self._centre(model.q0, body_poses(model, model.q0))
 
     @property
     def dimensions(self) -> dict[str, str]:
@@ -245,7 +249,7 @@ class Observer:
         if self.model.loops.kind.size:
             names["loop_drift"] = names["loop_drift_rate"] = "dimensionless"
         if self.stop is not None:
-            names["advance"] = "length"
+            names[self.stop.observable] = "length"
         if self.adaptive is not None:
             names["active_freedoms"] = names["transitions"] = "dimensionless"
             names["reservoir_energy"] = names["reservoir_potential"] = "energy"
@@ -261,11 +265,12 @@ class Observer:
         self._looked = survey(self.evaluator, state, *self.slowest_range)
 
     def frame(self, state: State, with_poses: bool = True) -> Frame:
-        """Return the frame of a state; its positions and rotations are empty if neither requested nor needed."""
+        """Return the frame of a state. Its positions and rotations are empty if they are neither requested nor
+        needed."""
         evaluator, model = self.evaluator, self.model
         self._survey(state)
         kinetic = float(self._looked[0])
-        # Scaled friction scales the temperature with it; a thermostat's temperature is that of its target.
+        # Scaled friction and noise scale the temperature; with a thermostat, the target temperature is scaled.
         scaled = float(state.factor[DAMPING]) if evaluator.thermostat is None else evaluator.target_factor
         if evaluator.overdamped:  # no speeds
             scaled = 0.0
@@ -317,7 +322,8 @@ class Observer:
         if model.loops.kind.size:
             observables["loop_drift"], observables["loop_drift_rate"] = (float(value) for value in state.rule.drift)
         if self.stop is not None:
-            observables["advance"] = self._advance(state.q, poses)
+            beyond = self.stop.beyond(model, state.q, poses)
+            observables[self.stop.observable] = self.stop.observed(beyond)
         if self.spheres is not None:
             observables.update(self.spheres.observables(state))
         if self.contacts is not None:
@@ -335,7 +341,7 @@ class Observer:
         )
 
     def _adaptive(self, state: State, degrees_of_freedom: int) -> dict[str, float]:
-        """Observables of locking and releasing so far, and the energy that this has removed."""
+        """Return the observables of locking and releasing so far, and the energy that locking has removed."""
         assert self.adaptive is not None
         return {
             "active_freedoms": float(degrees_of_freedom),
@@ -344,30 +350,15 @@ class Observer:
             "reservoir_potential": float(state.resolution.reservoir[1]),
         }
 
-    def passage(self, state: State, advance: float) -> float:
-        """Time at which the watched body passed ``advance`` [length], extrapolated at its present speed from a state at
-        most a step later [time]."""
+    def passage(self, state: State) -> float:
+        """Return the time at which the stop condition was met [time]. The state is at most a step later; the time is
+        extrapolated back from it at the present speed."""
+        assert self.stop is not None
         rates = evaluate(self.evaluator, state)[: self.model.nq]
-        # The coordinates' rates are exact. The displacement of the centre of mass is differenced over a distance that
-        # is small compared with bodies and large compared with rounding.
-        beyond = self._advance(state.q) - advance
+        # The rates of the coordinates are exact. The speed of approach is a difference over a displacement that is
+        # small compared with bodies and large compared with rounding errors.
+        beyond = self.stop.beyond(self.model, state.q)
         small = 1e-6 / max(float(np.abs(rates).max(initial=0.0)), 1e-300)
-        ahead, behind = (self._advance(state.q + s * rates) for s in (small, -small))
+        ahead, behind = (self.stop.beyond(self.model, state.q + s * rates) for s in (small, -small))
         speed = (ahead - behind) / (2.0 * small)
         return float(state.time[0] - beyond / speed) if speed > 0.0 else float(state.time[0])
-
-    def _advance(self, q: np.ndarray, poses: tuple[np.ndarray, np.ndarray] | None = None) -> float:
-        assert self.stop is not None
-        here = self._centre(q, body_poses(self.model, q) if poses is None else poses)
-        return float(self.stop[1] @ (here - self.start_place))
-
-    def _centre(self, q: np.ndarray, poses: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        """The watched body's centre of mass, deformed by its modes, world frame [length]."""
-        assert self.stop is not None
-        body = self.stop[0]
-        if body in self.model.modes:
-            return centre_of_mass(self.model, q, body)[0]
-        position, (w, *vector) = poses[0][body], poses[1][body]
-        c = self.model.centres[body]
-        turn = 2.0 * np.cross(vector, c)
-        return position + c + w * turn + np.cross(vector, turn)

@@ -1,4 +1,4 @@
-"""Prepare a case to run: its model, forces, scaling policy, windows and stepper."""
+"""Preparation of a case for a run: its model, forces, scaling policy, windows and stepper."""
 
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from articulon.integrate.base import Driver
 from articulon.integrate.choice import driver
 from articulon.integrate.event_driver import EventDrivenDriver
 from articulon.integrate.problem import CPU, Problem
-from articulon.integrate.status import advance_stop
+from articulon.integrate.stop_conditions import stop_of
 from articulon.integrate.thermostatting import check_thermostat
 from articulon.kernels import preparing_together
 from articulon.model import Model, State
@@ -38,7 +38,7 @@ from articulon.time_scales.noise_windows import Timed, Windows, windows_of
 
 @dataclass
 class Prepared:
-    """Everything that a run needs other than its state."""
+    """All that a run needs, except its state."""
 
     case: Description
     """The case."""
@@ -53,20 +53,20 @@ class Prepared:
     damping: float
     """The core's translational drag coefficient β [mass/time], 0 without drag."""
     parameters: np.ndarray
-    """Parameters of the law of the policy."""
+    """Parameters of the policy's scaling law."""
     driver: Driver
     """The stepper that advances the state."""
     observer: Observer
     """The observer of the frames."""
     threshold: Threshold | None
-    """How the threshold was found, if the case gives none."""
+    """The threshold and how it was found; None if the case gives it."""
     adaptive: AdaptiveDriver | None = None
-    """The driver that locks and releases joints; None if the run does not adapt."""
+    """The stepper that locks and releases joints; None if the run is not adaptive."""
 
 
 def core_drag(model: Model, core: str | None, source: str = "") -> float:
-    """Return the translational drag coefficient β of a body, or the largest one of all bodies if ``core`` is None
-    [mass/time]; 0 without drag.
+    """Return the translational drag coefficient β of the body ``core``, or the largest β of all bodies if ``core`` is
+    None [mass/time]; 0 without drag.
 
     Raises
     ------
@@ -87,8 +87,8 @@ def core_drag(model: Model, core: str | None, source: str = "") -> float:
 
 
 def checked(case: Description, windows: Windows | None = None, model: Model | None = None) -> tuple[Model, Windows]:
-    """Build the model of a case and its time windows, unless they are given; check everything that can be checked
-    before kernels are compiled.
+    """Build the model of a case and its time windows, unless they are given. Make all checks that need no compiled
+    kernels.
 
     Raises
     ------
@@ -115,7 +115,8 @@ def checked(case: Description, windows: Windows | None = None, model: Model | No
 
 
 def _drag_of_core(case: Timed, model: Model) -> float:
-    """Return the drag coefficient of a policy's core; raise CaseError if the policy needs drag and there is none."""
+    """Return the drag coefficient of a policy's core; raise CaseError if the policy needs drag and the model has
+    none."""
     policy = case.scaling
     damping = core_drag(model, getattr(policy, "core", None), case.source)
     if policy.switches and damping <= 0.0:
@@ -129,7 +130,7 @@ def _drag_of_core(case: Timed, model: Model) -> float:
 
 @dataclass(frozen=True)
 class Scaling:
-    """A scaling policy with everything that its law needs."""
+    """A scaling policy with all data that its law needs."""
 
     policy: Any
     """The scaling policy with its threshold."""
@@ -138,7 +139,7 @@ class Scaling:
     parameters: np.ndarray
     """Parameters of the law."""
     threshold: Threshold | None
-    """How the threshold was found, if none is given."""
+    """The threshold and how it was found; None if it is given."""
 
 
 def scaling_of(
@@ -157,9 +158,9 @@ def scaling_of(
     model
         The model of the run.
     threshold
-        Threshold that an earlier part of the run has found; None searches it where it is needed.
+        Threshold that an earlier part of the run has found. If it is None, it is searched for when the policy needs it.
     start
-        Coordinates (nq,) and speeds (nu,) at the start of the search; those of the model by default.
+        Coordinates (nq,) and speeds (nu,) at the start of the search; by default the initial state of the model.
 
     Raises
     ------
@@ -190,9 +191,9 @@ def prepare(
     case
         The case.
     threshold
-        Threshold that an earlier part of the run has found; None searches it where it is needed.
+        Threshold that an earlier part of the run has found. If it is None, it is searched for when the policy needs it.
     windows
-        Time windows of an earlier part of the run, whose steps and noise continue; None makes new ones.
+        Time windows of an earlier part of the run, with which its steps and noise continue; None makes new windows.
     model
         The model of the case, if it is already built.
 
@@ -237,12 +238,8 @@ def prepare(
                 f"{case.source}: run.stop: 'event-driven' goes from frame to frame and checks no condition between "
                 "frames; leave it out"
             )
-        direction = np.array([float(x) for x in case.run.stop.direction])
-        body = model.body(case.run.stop.body)
-        if model.link[body] < 0:
-            raise CaseError(f"{case.source}: run.stop.body: '{case.run.stop.body}' is welded to the ground")
-        stop = body, direction / np.linalg.norm(direction)
-        advance.stop = advance_stop(model, body, direction, float(case.run.stop.advance), evaluator.ws)
+        stop = case.run.stop.condition(model, cell=evaluator.sites.cell)
+        advance.stop = stop_of(model, stop, evaluator.ws)
     step, scaled = windows.step or getattr(integrator, "step", None), policy.scales
     books = advance.books_unscaled_work
     observer = Observer(evaluator, step, stop, policy.varies, books, scaled, adaptive, by_events)
@@ -274,7 +271,7 @@ def blank_state(prepared: Prepared) -> State:
 
 
 def first_state(prepared: Prepared) -> State:
-    """Return the state at time zero, with the scaling factors of the policy at that time."""
+    """Return the state at time zero, with the policy's scaling factors at time zero."""
     try:
         return start_state(prepared)
     except ModelError as error:
@@ -282,8 +279,8 @@ def first_state(prepared: Prepared) -> State:
 
 
 def start_state(prepared: Prepared) -> State:
-    """Return the state at time zero; raise ModelError if no run can start from it. The message does not name the
-    file."""
+    """Return the state at time zero; raise ModelError if no run can start from this state. The message does not name
+    the file."""
     evaluator, state = prepared.evaluator, blank_state(prepared)
     run = prepared.case.run
     temperature = bath_temperature(evaluator) if run.temperature is None else float(run.temperature)

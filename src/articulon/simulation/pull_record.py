@@ -1,4 +1,5 @@
-"""Record, in the folder of a run, of the springs by which a user pulled on bodies: time, body, point and target."""
+"""File in the folder of a run that records the springs with which a user pulled on bodies: time, body, point and
+target."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ HEADING = (
 
 
 class PullRow(NamedTuple):
-    """The spring that acts from a step on; a stiffness of 0 means no spring. Numbers are in the units of the case."""
+    """The spring that acts after a step; a stiffness of 0 means no spring. Numbers are in the units of the case."""
 
     step: int
     """Number of steps taken before the change."""
@@ -61,19 +62,20 @@ class PullRecord:
         self.path = folder / FILE
 
     def add(self, row: PullRow) -> None:
-        """Append a row; write the heading before the first."""
+        """Append a row; write the heading before the first row."""
         heading = "" if self.path.exists() else ",".join(HEADING) + "\n"
         with self.path.open("a", encoding="utf-8") as file:
             file.write(heading + row.line())
 
 
 def read_pulls(folder: Path) -> list[PullRow]:
-    """Return the pulls in the folder of a run; an empty list if nobody has pulled.
+    """Return the pulls in the folder of a run; an empty list if there were no pulls. An incomplete last line is left
+    out.
 
     Raises
     ------
     ArticulonError
-        If the file is not a file of pulls; an incomplete last line is left out.
+        If the file is not a file of pulls.
     """
     path = folder / FILE
     if not path.is_file():
@@ -101,8 +103,8 @@ def _three(numbers: list[float]) -> tuple[float, float, float]:
 
 
 def going_on_from(folder: Path, step: int, time: float) -> None:
-    """Remove all rows after the state from which a run continues. No spring acts in the repeated steps: a spring that
-    was active is released there."""
+    """Remove all rows after the state from which a run continues. No spring acts in the repeated steps: if a spring was
+    active at this state, a row that releases it is added."""
     rows = read_pulls(folder)
     kept = [row for row in rows if row.step <= step]
     if kept and kept[-1].stiffness:
@@ -115,7 +117,7 @@ def going_on_from(folder: Path, step: int, time: float) -> None:
 
 
 def pull_figures(folder: Path) -> dict[str, Any] | None:
-    """Summarise the pulls: their number, bodies, first and last time; None if nobody has pulled."""
+    """Summarise the pulls: their number, bodies, first and last time. Return None if there were no pulls."""
     rows = read_pulls(folder)
     if not any(row.stiffness for row in rows):
         return None
@@ -130,12 +132,12 @@ def pull_figures(folder: Path) -> dict[str, Any] | None:
 
 
 def _holds(before: PullRow | None, row: PullRow) -> bool:
-    """Return whether a row only moves the target of the spring in the previous row."""
+    """Return whether a row belongs to the same spring as the previous row, with only the target moved."""
     return before is not None and before.stiffness > 0.0 and (before.body, before.point) == (row.body, row.point)
 
 
 def pull_notes(figures: dict[str, Any], unit: str) -> list[str]:
-    """Return notes on a run that has been pulled on."""
+    """Return notes on a run with pulls by hand."""
     bodies = [f"'{name}'" for name in figures["bodies"]]
     named = ", ".join(bodies[:5]) + (f" and {len(bodies) - 5} more" if len(bodies) > 5 else "")
     times = "once" if figures["pulls"] == 1 else f"{figures['pulls']} times"

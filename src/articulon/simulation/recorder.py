@@ -13,14 +13,14 @@ from articulon.storage.trajectory import Frame
 
 
 class Recorder:
-    """Keeps the frames of a run; base of the recorders in memory and in a folder.
+    """Keeps the frames of a run. It is the base of the recorders in memory and in a folder.
 
     Parameters
     ----------
     prepared
         The run.
     state
-        State at which the run begins or continues; it is advanced in place.
+        State at which the run begins or continues; the state is advanced in place.
     times
         Times of all frames of the run [time].
     """
@@ -28,7 +28,7 @@ class Recorder:
     checkpoint_file: Path | None = None
     """Checkpoint from which a run continues after a failure."""
     keeps_poses = True
-    """Whether frames include the poses of bodies, which follow from the coordinates."""
+    """Whether frames include the poses of bodies; these could also be computed from the coordinates."""
 
     def __init__(self, prepared: Prepared, state: State, times: Sequence[float]) -> None:
         self.prepared, self.state, self.times = prepared, state, times
@@ -39,7 +39,7 @@ class Recorder:
 
     @property
     def frames(self) -> int:
-        """Number of frames taken, including those before a continuation."""
+        """Number of frames taken, including the frames before a continuation."""
         raise NotImplementedError  # implemented by subclasses
 
     def keep(self, frame: Frame) -> None:
@@ -47,7 +47,7 @@ class Recorder:
         raise NotImplementedError  # implemented by subclasses
 
     def checkpoint(self) -> None:
-        """Save everything computed so far."""
+        """Save all results so far."""
 
     @property
     def checkpoint_is_cheap(self) -> bool:
@@ -66,6 +66,6 @@ class Recorder:
 
     def stopped(self) -> None:
         """Record that the stop condition is met, and when, and take a last frame."""
-        self.stop_time = self.prepared.observer.passage(self.state, float(self.prepared.case.run.stop.advance))
+        self.stop_time = self.prepared.observer.passage(self.state)
         if self.state.counters[STEPS] > self.last_step:
             self.frame()

@@ -1,7 +1,7 @@
-"""Validate a checkpoint before a run continues from it.
+"""Validation of a checkpoint before a run continues from it.
 
-Kernels do not check their arrays: if an array had a wrong length, they could write beyond its end. So the type and
-shape of each array are checked before it is read, and its values before it is used.
+Kernels do not check their arrays: if an array had a wrong length, a kernel could write beyond its end. So the type and
+shape of each array are checked before the array is read, and its values before it is used.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from articulon.storage.checkpoint import Checkpoint
 UNKNOWN_BEFORE = ("rebuild", "contacts.rebuild")
 """Arrays of a state that are NaN until their first values are known."""
 ANY = -1
-"""Represents a length that changes along a run."""
+"""Marks a length that changes along a run."""
 LENGTHS = {"contacts.pairs": (ANY, 2), "contacts.memory": (ANY, None)}
-"""Shapes of the arrays whose length changes; None represents the length at the start."""
+"""Shapes of the arrays with a length that changes; None means the length at the start."""
 
 Described = tuple[tuple[int, ...], str]
 
 
 class Progress(NamedTuple):
-    """Data of a run other than its state."""
+    """Data of a run, except its state."""
 
     frames: int
     """Number of frames written."""
@@ -41,9 +41,9 @@ class Progress(NamedTuple):
     finished: bool
     """Whether the run has ended."""
     start_energy: float
-    """Energy at which the balance starts [energy]."""
+    """Kinetic energy at which the energy balance starts [energy]."""
     stop_time: float
-    """Time at which a stop condition ended the run [time]; NaN if none did."""
+    """Time at which a stop condition ended the run [time]; NaN if no stop condition ended it."""
 
 
 OWN: dict[str, Described] = {
@@ -59,7 +59,8 @@ OWN: dict[str, Described] = {
 
 
 def saved_case(saved: Checkpoint) -> str:
-    """Return the digest of a checkpoint's case, in hexadecimal; raise CheckpointError if there is none."""
+    """Return the digest of a checkpoint's case, in hexadecimal; raise CheckpointError if the checkpoint has no
+    digest."""
     _check(saved, {"case": OWN["case"]})
     return saved.array("case").tobytes().hex()
 
@@ -80,7 +81,7 @@ def saved_threshold(saved: Checkpoint) -> Threshold | None:
 
 
 def saved_progress(saved: Checkpoint, prepared: Prepared) -> Progress:
-    """Return the data of a run other than its state.
+    """Return the data of a run, except its state.
 
     Raises
     ------
@@ -109,7 +110,7 @@ def saved_state(saved: Checkpoint, start: State, prepared: Prepared) -> State:
     saved
         The checkpoint.
     start
-        A state of the same run, which defines the types and shapes.
+        A state of the same run; it defines the types and shapes.
     prepared
         The run.
 
@@ -158,7 +159,7 @@ def _check(saved: Checkpoint, wanted: Mapping[str, Described]) -> None:
 
 
 def _check_values(saved: Checkpoint, state: State, prepared: Prepared) -> None:
-    """Raise CheckpointError if an array that kernels use as indices holds invalid ones."""
+    """Raise CheckpointError if an array that kernels use as indices holds invalid indices."""
     if state.time[0] < 0.0:
         raise _fault(saved, "state_time", f"is {state.time[0]}")
     if (state.counters < 0).any() or state.counters[STEPS] > 2**62:

@@ -30,7 +30,7 @@ def check_run(folder: Path) -> None:
     """Raise ArticulonError if a folder holds no run, or cannot be read."""
     try:
         there = (folder / CASE).is_file()
-    except OSError as failure:  # a name that is too long, or no permission
+    except OSError as failure:  # the name is too long, or permission is missing
         raise ArticulonError(f"{folder}: cannot be read: {failure.strerror}; give the folder of a run") from None
     if not there:
         raise ArticulonError(f"{folder} holds no run (there is no {CASE} in it); give the folder of a run")
@@ -81,9 +81,9 @@ class Run:
 
     @cached_property
     def model(self) -> Model:
-        """The model that was simulated. If it is not in memory, it is built from the case. Python functions that the
-        case names are loaded only if the case was opened with permission to run code. Without permission, the forces of
-        these functions cannot be evaluated, and a case in which functions drive joints is rejected."""
+        """The model that was simulated. If the model is not in memory, it is built from the case. Python functions that
+        the case names are loaded only if the case was opened with permission to run code. Without permission, the
+        forces of these functions cannot be evaluated, and a case in which functions drive joints is rejected."""
         if self.memory is not None:
             return self.memory.model
         if self.case is None:
@@ -94,13 +94,14 @@ class Run:
 
     @property
     def known_model(self) -> Model | None:
-        """The model that was simulated, if it is already built, else None."""
+        """The model that was simulated; None if the model is not built yet."""
         return self.memory.model if self.memory is not None else self.__dict__.get("model")
 
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The results of the run, as in ``summary.json``. For a run in memory they are computed on first access. A
-        scaled run also needs a verdict, so the first access computes an unscaled reference motion for comparison."""
+        scaled run also needs a verdict; for this, the first access computes an unscaled reference run for
+        comparison."""
         return read_summary(self.folder) if self.memory is None else self.memory.summary(self)
 
     @cached_property
@@ -128,8 +129,9 @@ class Run:
     def atoms_at(self, frame: int) -> np.ndarray:
         """Return the positions of the model's atoms at a frame, world frame [length], shape (atoms, 3).
 
-        They are computed in double precision from the coordinates, whichever atoms the trajectory stores; molecules are
-        whole. Raises ModelError for a model without atoms, and IndexError for a frame that does not exist.
+        All atoms are computed from the coordinates in double precision, even if the trajectory stores only some atoms.
+        Molecules are whole, not split at the faces of the box. Raises ModelError for a model without atoms, and
+        IndexError for a frame that does not exist.
 
         Parameters
         ----------
@@ -268,14 +270,14 @@ class Run:
 
     @property
     def step(self) -> float | None:
-        """The step if all steps are equal, except those that frames or noise windows cut short [time]; None if an error
+        """The step if all steps are equal [time]; frames or noise windows may shorten some steps. None if an error
         estimate chose the steps."""
         return self.summary.get("step") if self.memory is None else self.memory.step
 
     @property
     def state(self) -> State:
         """The full state from which a run in memory continues, at its last frame or at its interruption. Raises
-        ArticulonError for a run in a folder, because its checkpoint holds the state."""
+        ArticulonError for a run in a folder, because there the checkpoint holds the state."""
         return self._memory("state").state
 
     def _memory(self, what: str) -> Memory:
@@ -292,7 +294,7 @@ class Run:
         return poses_of(self.model, self.q) if kept is None else kept
 
     def _by_channel(self, kind: str) -> np.ndarray:
-        """Observables of all channels, 0 where no force acts, shape (frames, 8)."""
+        """Return one observable of every channel, 0 for channels without force, shape (frames, 8)."""
         found = np.zeros((self.times.size, len(CHANNELS)))
         for c, name in enumerate(CHANNELS):
             found[:, c] = self.observables.get(f"{kind}_{name}", 0.0)

@@ -1,4 +1,4 @@
-"""Notes on a run, of a case or in memory."""
+"""Notes on a run, for runs of a case and runs in memory."""
 
 from articulon.fidelity.run_temperatures import scaling_notes
 from articulon.forces.brownian import brownian_of
@@ -11,7 +11,7 @@ from articulon.time_scales.thermal_turning import turning_note
 
 
 def notes_on(prepared: Prepared) -> list[str]:
-    """Return notes that are known before the first step, on the combination of features in a run."""
+    """Return notes on the combination of features in a run; they are known before the first step."""
     case, unit = prepared.case, prepared.case.units.symbols[2]
     notes: list[str] = []
     thermostat = case.thermostat

@@ -9,7 +9,8 @@ from articulon.units import UnitSystem
 
 
 class Description(Protocol):
-    """A complete description of a run, such as :class:`articulon.cases.Case`, with all quantities in its units."""
+    """A complete description of a run, such as :class:`articulon.cases.Case`, with all quantities in its unit
+    system."""
 
     @property
     def name(self) -> str:
@@ -33,7 +34,7 @@ class Description(Protocol):
 
     @property
     def units(self) -> UnitSystem:
-        """Unit system of all numbers in it."""
+        """Unit system of all numbers in the description."""
         ...
 
     @property
@@ -99,7 +100,7 @@ class Description(Protocol):
         ...
 
     def digest(self) -> str:
-        """Return the SHA-256 of everything that determines the results of a run, in hexadecimal."""
+        """Return the SHA-256 of all data that determine the results of a run, in hexadecimal."""
         ...
 
     def check_continues(self, file: Path) -> None:
@@ -107,7 +108,7 @@ class Description(Protocol):
         ...
 
     def to_toml(self) -> str:
-        """Return the text of a file that reads back as an equal description."""
+        """Return the text of a case file; reading the file gives an equal description."""
         ...
 
 
@@ -128,7 +129,16 @@ class Progress(Protocol):
 
 
 class Silent:
-    """A progress display that shows nothing."""
+    """A progress display that shows nothing.
+
+    Parameters
+    ----------
+    announces
+        Whether standard error receives announcements, such as that kernels are compiled.
+    """
+
+    def __init__(self, announces: bool = False) -> None:
+        self.announces = announces
 
     def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
         """See :class:`Progress`."""

@@ -1,4 +1,4 @@
-"""Collection of the data from which the verdict on a scaled run is made."""
+"""Collection of the data for the verdict on a scaled run."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from articulon.simulation.preparation import Prepared
 def judged(
     prepared: Prepared, state: State, run: Frames, found: dict[str, Any] | None, wall_seconds: float, with_pairs: bool
 ) -> dict[str, Any]:
-    """Compute :func:`articulon.fidelity.premises.fidelity_of` for a scaled run of a case at a state."""
+    """Compute the verdict on a scaled run of a case at a state; see :func:`articulon.fidelity.premises.fidelity_of`."""
     observer, settings = prepared.observer, prepared.case.fidelity
     asked = Settings(tolerance_of(settings.tolerance, prepared.policy), settings.error, float(settings.budget))
     return fidelity_of(
@@ -28,11 +28,8 @@ def judged(
 
 
 def record_of(prepared: Prepared, state: State, run: Frames, settings: Settings) -> Record:
-    """Collect the data from which a verdict on a run is made."""
+    """Collect the data for the verdict on a run."""
     case = prepared.case
-    stop = None
-    if prepared.observer.stop is not None:
-        stop = (*prepared.observer.stop, float(case.run.stop.advance))
     return Record(
         prepared.model,
         prepared.evaluator,
@@ -44,13 +41,14 @@ def record_of(prepared: Prepared, state: State, run: Frames, settings: Settings)
         int(state.counters[EVALUATIONS]),
         int(case.run.seed),
         prepared.windows.window,
-        stop,
+        prepared.observer.stop,
         prepared.adaptive is not None,
         settings,
     )
 
 
 def tolerance_of(given: float | None, policy: Any) -> float:
-    """Return the relative error that is accepted: the given value; otherwise that of the policy; otherwise 2 %."""
+    """Return the accepted relative error: the given value if there is one, otherwise the tolerance of the policy,
+    otherwise 2 %."""
     found = getattr(policy, "tolerance", None) if given is None else given
     return TOLERANCE if found is None else float(found)

@@ -1,4 +1,4 @@
-"""Save a run in memory into a folder, in the form of a run that was made there."""
+"""Save a run in memory into a folder, with the same files as a run that was made in a folder."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -63,7 +63,7 @@ def save(run: Run, folder: Path, atoms: str | None = None, atoms_every: int = 1)
 
 
 def _check_frames(memory: Memory) -> None:
-    """Raise ArticulonError if the frame times are not those that a case can describe."""
+    """Raise ArticulonError if no case can describe the frame times."""
     times = memory.setup.case.run.frame_times()
     for k, row in enumerate(memory.rows):
         here = k < len(times) and abs(row.time - times[k]) <= 1e-12 * times[-1]

@@ -18,9 +18,9 @@ ROUGH = ("truncated", "shifted", "wolf")
 
 
 def why_not_defined(model: Model) -> str | None:
-    """Return why the configurational temperature k T = ⟨|∇Φ|²⟩/⟨∇²Φ⟩ is not defined for a model; None if it is.
+    """Return why the configurational temperature k T = ⟨|∇Φ|²⟩/⟨∇²Φ⟩ is not defined for a model; None if it is defined.
 
-    It is defined for translations of free bodies if their potential energy is smooth and confines the bodies.
+    It is defined for translations of free bodies if their potential energy Φ is smooth and confines the bodies.
     """
     sites = [force for force in model.forces if hasattr(force, "site_terms")]
     others = [
@@ -107,7 +107,7 @@ class SiteObserver:
     def observables(
         self, state: State, forces: np.ndarray, measures: np.ndarray, kinetic: float, scaled: float = 1.0
     ) -> dict[str, float]:
-        """Compute |∇Φ|², ∇²Φ and the pressure, as far as they are defined.
+        """Compute |∇Φ|², ∇²Φ and the pressure, each only if it is defined.
 
         Parameters
         ----------

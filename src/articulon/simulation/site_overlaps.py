@@ -1,4 +1,4 @@
-"""Check that no two sites repel each other too strongly where a run begins."""
+"""Check that no two sites repel each other too strongly at the start of a run."""
 
 from functools import cache
 from typing import Any, NamedTuple
@@ -17,29 +17,29 @@ from articulon.kernel_variants import specialised
 from articulon.model import Model
 
 FAR_TOO_HOT = 1e4
-"""Repulsion of a pair over kT that indicates an overlap, not a collision: to climb a steep wall U ∝ r⁻¹² to 10⁴ kT
-takes a hundred times the thermal speed."""
+"""Repulsive energy of a pair, divided by kT, above which the pair overlaps. It is not a thermal collision: to reach 10⁴
+kT on a steep potential U ∝ r⁻¹², a particle needs a hundred times its thermal speed."""
 STEEPNESS = 12.0
-"""Exponent of that wall: U = F r/12."""
+"""Exponent of this steep potential, from which U = F r/12."""
 LOOKED_AT = 20
-"""How many sites are looked at, by decreasing force."""
+"""Number of sites that are examined, in the order of decreasing force."""
 
 
 class Push(NamedTuple):
-    """A force that pushes a site away from something near it."""
+    """A force that pushes a site away from another site or from a wall near it."""
 
     size: float
-    """Force away from it, positive [force]."""
+    """Force away from the other site or wall, positive [force]."""
     distance: float
-    """Distance to it [length]."""
+    """Distance to the other site or wall [length]."""
     other: str
-    """Name of what pushes: another site, or a wall."""
+    """Name of the other site or wall."""
     law: str | None
-    """Pair law that pushes most; None if the force is not that of a pair law alone."""
+    """Name of the pair law that pushes most; None if other forces than pair laws push."""
 
 
 class Limits(NamedTuple):
-    """Bounds on what pushes a site at the start."""
+    """Bounds on the forces that push a site at the start."""
 
     thermal: float
     """kT [energy]; 0 if there is no temperature."""
@@ -48,29 +48,31 @@ class Limits(NamedTuple):
     mass: float
     """Mass of the body that carries the site [mass]."""
     drag: float
-    """Its Stokes drag [mass/time]; 0 without."""
+    """Stokes drag coefficient of this body [mass/time]; 0 without drag."""
 
     def heat(self, force: float, distance: float) -> float:
-        """Energy F r/12 of a steep wall over kT; 0 without a temperature."""
+        """Return the energy F r/12 of the steep potential divided by kT; 0 without a temperature."""
         return force * distance / STEEPNESS / self.thermal if self.thermal > 0.0 else 0.0
 
     def throw(self, force: float) -> float:
-        """Bound on the displacement from rest within the first step: F h²/2m without drag and F h/β without inertia;
-        with both it is below either [length]."""
+        """Return a bound on the displacement from rest in the first step h [length]. The displacement is F h²/2m
+        without drag and F h/β without inertia; with both it is smaller than either, and the bound is the smaller of the
+        two."""
         if self.step is None:
             return 0.0
         free = 0.5 * force * self.step**2 / self.mass if self.mass > 0.0 else np.inf
         return min(free, force * self.step / self.drag) if self.drag > 0.0 else free
 
     def exceeded(self, force: float, distance: float) -> bool:
-        """Whether a force at a distance is beyond one of the bounds."""
+        """Whether a force at a distance exceeds one of the bounds."""
         return self.heat(force, distance) > FAR_TOO_HOT or self.throw(force) > distance
 
 
 def check_sites_apart(evaluator: Evaluator, positions: np.ndarray, thermal: float, step: float | None) -> None:
-    """Raise ModelError, naming two sites, their force and how to separate them, if a force between sites is not finite,
-    or pushes two sites apart far beyond thermal energy or farther in the first step than they are apart. Attractions
-    and pairs that exert no force on each other do not count.
+    """Raise ModelError if two sites overlap. Two sites overlap if the force between them is not finite, or if its
+    energy is far above the thermal energy. They also overlap if the force would push them, in the first step, by more
+    than their distance. Attractions, and pairs without force, are not checked. The message names the two sites, their
+    force and how to separate them.
 
     Parameters
     ----------
@@ -89,7 +91,7 @@ def check_sites_apart(evaluator: Evaluator, positions: np.ndarray, thermal: floa
     faulty = np.flatnonzero(~np.isfinite(size))
     if faulty.size:
         _raise_not_finite(sites, positions, int(faulty[0]))
-    # The force of a pair acts on both sites, so those on the ground can be left out.
+    # The force of a pair acts on both of its sites, so sites on the ground can be left out.
     left = np.where(model.sites.body >= 0, size, -1.0)
     unlisted = any(isinstance(term, SumTerm) for term in terms_of(model))
     drag = drag_table(model).mass
@@ -114,7 +116,7 @@ def check_sites_apart(evaluator: Evaluator, positions: np.ndarray, thermal: floa
 
 
 def partners(sites: SiteForces, site: int) -> np.ndarray:
-    """Which sites interact with a site by a pair law, at some distance, shape (sites,)."""
+    """Return a mask of the sites that interact with a site by a pair law, at any distance, shape (sites,)."""
     found = np.zeros(sites.sites, dtype=bool)
     for term in sites.pairs:
         rows = class_rows(sites.model, term, sites.classes)
@@ -125,8 +127,8 @@ def partners(sites: SiteForces, site: int) -> np.ndarray:
 
 
 def pair_pushes(sites: SiteForces, site: int, distance: np.ndarray) -> np.ndarray:
-    """−U'(r) of each pair law between a site and the others at these distances, positive for repulsion [force], shape
-    (laws, sites)."""
+    """Return −U'(r) of each pair law between a site and the other sites at the given distances, positive for repulsion
+    [force], shape (laws, sites)."""
     model, charge = sites.model, sites.model.sites.charge
     k, charges = _rows_of(sites, site), model.units.coulomb * charge[site] * charge
     meets, r2 = partners(sites, site), distance**2
@@ -141,18 +143,18 @@ def pair_pushes(sites: SiteForces, site: int, distance: np.ndarray) -> np.ndarra
 
 
 LAW = lennard_jones
-"""Placeholder for the law in the loop below."""
+"""Placeholder for the pair law in :func:`push_of_pairs`; compilation replaces it."""
 
 
 def push_of_pairs(rows, k, r2, charges, result):
-    """Compute −U'(r)/r of a law for listed rows, squared distances and products of charges."""
+    """Compute −U'(r)/r of a pair law, for given rows ``k`` of its table, squared distances and products of charges."""
     for j in range(result.size):
         result[j] = LAW(r2[j], rows, k[j], charges[j])[1]
 
 
 @cache
 def _kernel(law: Any, name: str) -> Any:
-    """Loop over a law; it is compiled only where a start looks like an overlap."""
+    """Return :func:`push_of_pairs` compiled for a law. It is compiled only if a start may have overlaps."""
     cached = not name.startswith("user-pair")
     return specialised(push_of_pairs, f"push_of_pairs_{name}", cached=cached, called="python", LAW=law)
 
@@ -169,7 +171,8 @@ def nearest_image(model: Model, vectors: np.ndarray) -> np.ndarray:
 
 
 def site_name(model: Model, site: int) -> str:
-    """Readable name of a site: its body, and the site's number if the body has several."""
+    """Return a readable name of a site: the name of its body, and the number of the site if the body has several
+    sites."""
     body = int(model.sites.body[site])
     several = int((model.sites.body == body).sum()) > 1
     carrier = "the ground" if body < 0 else f"body '{model.names[body]}'"
@@ -177,7 +180,7 @@ def site_name(model: Model, site: int) -> str:
 
 
 def _rows_of(sites: SiteForces, site: int) -> np.ndarray:
-    """Row of a table of pairs for a site with each other, shape (sites,)."""
+    """Return the rows of a table of pair classes for one site with each site, shape (sites,)."""
     of_site = sites.classes.of_site
     rows: np.ndarray = of_site[site] * sites.classes.kind.size + of_site
     return rows
@@ -192,8 +195,8 @@ def _pushes(
     wall: tuple[float, str],
     unlisted: bool,
 ) -> list[Push]:
-    """Return what pushes a site: the partner that the pair laws repel most, and what other forces between sites push it
-    away from, which is the nearest site or the wall."""
+    """Return the forces that push a site away. The first is from the site that the pair laws repel most. The second is
+    the rest of the force, if other forces between sites act; it is assigned to the nearest site or wall."""
     by_law = pair_pushes(sites, site, distance)
     total, found = by_law.sum(axis=0), []
     other = int(np.argmax(total))
@@ -216,7 +219,8 @@ def _pushes(
 
 
 def _wall(model: Model, point: np.ndarray) -> tuple[float, str]:
-    """Distance of a point from the nearest wall that confines sites, and its name; infinite without walls."""
+    """Return the distance of a point from the nearest wall that confines sites, and the name of this wall; infinite
+    without walls."""
     walls = [force for force in model.forces if hasattr(force, "distances")]
     return min(((d, f) for force in walls for f, d in force.distances(model, point)), default=(np.inf, ""))
 
@@ -242,7 +246,7 @@ def _raise_not_finite(sites: SiteForces, positions: np.ndarray, site: int) -> No
 
 
 def _raise_overlap(model: Model, site: int, push: Push, limits: Limits) -> None:
-    """Raise the ModelError of two sites that overlap."""
+    """Raise the ModelError for two sites that overlap."""
     length = _unit(model, "length")
     where = f"{site_name(model, site)} and {push.other} begin {push.distance:.4g}{length} apart"
     how = f"{push.size:.3g}{_unit(model, 'force')}"
@@ -261,9 +265,9 @@ APART = (
     "Move them apart, or minimise the energy first: run.minimise = true in the case, or q = articulon.minimise(model) "
     "in Python"
 )
-"""What to do about an overlap."""
+"""Advice for overlapping sites."""
 
 
 def _unit(model: Model, name: str) -> str:
-    """Symbol of a unit after a space; empty in reduced units."""
+    """Return a space and the symbol of a unit; an empty string in reduced units."""
     return "" if model.units.mass is None else f" {model.units.label(name)}"

@@ -1,13 +1,14 @@
 """Detection of flexible bodies that rotate too fast for their modes.
 
-Rotation pulls a body outwards, and this tension straightens it: a rotating body is stiffer than one at rest. Linear
-modes lack this stiffening (Kane, Ryan and Banerjee, J. Guid. Control Dyn. 10, 139, 1987) and contain only the softening
-term. If the frame of handle 1 rotates with a constant angular velocity ω, the modal coordinates follow
+The centrifugal tension in a rotating body makes it stiffer than a body at rest. Linear modes lack this stiffening
+(Kane, Ryan and Banerjee, J. Guid. Control Dyn. 10, 139, 1987) and contain only the softening term G. If the motion of
+the body frame (the frame of handle 1) is prescribed, and rotates with a constant angular velocity ω, the modal
+coordinates η follow
 
     M η'' + 2 B η' + (K − G) η = 0,    G_jk = Σ m (ω × Φ_j)·(ω × Φ_k),    B_jk = ω · Σ m Φ_k × Φ_j
 
-if the motion of this frame is prescribed, and the linearised equations of motion of the whole body if it floats freely.
-Above some ω, near the first frequency √(K/M), a solution grows without bound.
+with the modal mass M, stiffness K and shapes Φ. If the body floats freely, η follows the linearised equations of motion
+of the whole body. Above some ω, near the first frequency √(K/M), a solution grows without bound.
 """
 
 import math
@@ -24,13 +25,13 @@ from articulon.model.modes import InertiaIntegrals, inertia_integrals
 from articulon.time_scales.contact_step_limit import with_unit
 
 NOTED = 0.3
-"""Fraction of the first frequency above which a rotation gets a note. At this rate, a tenth of the stiffness is
-missing."""
+"""Fraction of the first frequency above which a rotation gets a note. At this angular velocity, the stiffness is about
+a tenth too small."""
 GROWS = 1e-6
-"""Growth rate, relative to the first frequency, above which growth is not a rounding error."""
+"""Growth rate, relative to the first frequency, above which growth is not due to rounding errors."""
 TUMBLES = 1.2, 0.05
-"""Bound above which a deformation grows faster than a rigid body tumbles: the first number times the tumbling rate plus
-the second number times the first frequency."""
+"""Two numbers of the bound above which a deformation grows faster than a rigid body tumbles. The bound is the first
+number times the growth rate of tumbling, plus the second number times the first frequency."""
 FRAMES = 200
 """Largest number of a run's frames to examine."""
 
@@ -46,7 +47,7 @@ class Spin:
     largest: float
     """Largest angular velocity of the body [angle/time]."""
     across: float
-    """Largest value of the component of the angular velocity that pulls nodes outwards [angle/time]."""
+    """Largest value of that component of the angular velocity that pulls nodes outwards [angle/time]."""
     first: float
     """First frequency of the modes [angle/time]."""
     grows: float | None
@@ -79,7 +80,7 @@ class Spin:
 
 
 def spins(model: Model, times: np.ndarray, q: np.ndarray, u: np.ndarray) -> list[Spin]:
-    """Return the angular velocities of the flexible bodies that rotate fast enough to be noted.
+    """Return the rotations of those flexible bodies that rotate fast enough for a note.
 
     Parameters
     ----------
@@ -151,13 +152,14 @@ class _Spinning:
             return fastest if fastest > GROWS * size else 0.0
         bent = np.concatenate([spin, np.zeros(2 * self.stiffness.shape[0])])
         fastest, rigid = _fastest(_slope(self._floating, bent)), _fastest(_slope(self._rigid, spin))
-        # Growth by tumbling is not counted: a rigid body also tumbles about the axis of its intermediate moment of
-        # inertia.
+        # Growth by tumbling is not counted: a rigid body that rotates about the axis of its intermediate moment of
+        # inertia also tumbles.
         limit = GROWS * size if rigid <= GROWS * size else TUMBLES[0] * rigid + TUMBLES[1] * self.first
         return fastest if fastest > limit else 0.0
 
     def _held(self, spin: np.ndarray) -> np.ndarray:
-        """Return the matrix of the linear equations for (η, η') in a frame that rotates steadily."""
+        """Return the matrix of the linear equations for (η, η') in a frame that rotates with a constant angular
+        velocity."""
         n, i = self.stiffness.shape[0], self.integrals
         softening = np.einsum("a,jkab,b->jk", spin, i.N1.reshape(n, n, 3, 3), spin)
         gyration = np.einsum("a,jka->jk", spin, i.B1)
@@ -192,14 +194,14 @@ class _Spinning:
         return np.concatenate([found[:3], speed, found[6:]])
 
     def _rigid(self, omega: np.ndarray) -> np.ndarray:
-        """Return the rate of ω for the body without its modes, as a rigid body without external forces."""
+        """Return the rate of ω of the body as a rigid body, without modes and without external forces."""
         centre = self.moment / self.total
         about = self.inertia - self.total * (centre @ centre * np.eye(3) - np.outer(centre, centre))
         return np.linalg.solve(about, -np.cross(omega, about @ omega))
 
 
 def _slope(rates: Callable[[np.ndarray], np.ndarray], steady: np.ndarray) -> np.ndarray:
-    """Return the Jacobian of rates at a state, by complex steps, which have no cancellation error."""
+    """Return the Jacobian of rates at a state, by complex steps; they have no cancellation errors."""
     columns = []
     for k in range(steady.size):
         x = steady.astype(complex)

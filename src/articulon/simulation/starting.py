@@ -1,4 +1,5 @@
-"""Start of a run: the initial state of the model or a minimised one, initial speeds, and checks for overlaps."""
+"""Start of a run: the initial state of the model, or a state of minimised energy, the initial speeds, and checks for
+overlaps."""
 
 import numpy as np
 
@@ -25,10 +26,10 @@ START_STREAM = 12
 def check_start(evaluator: Evaluator, state: State, step: float | None = None) -> None:
     """Raise ModelError if a run cannot start from a state.
 
-    Site forces are rejected if they are not finite, if a repulsion is far beyond thermal energy, or if it would move
-    one site past the other in the first step; the message names the two sites and how to separate them. Spheres that
-    overlap too deeply, sites outside reflecting walls, and forces with a temperature other than that of the bath are
-    rejected too.
+    Site forces are rejected if they are not finite, or if a repulsive energy is far above the thermal energy. They are
+    also rejected if a repulsion would move a site, in the first step, by more than its distance from the other site.
+    The message names the two sites and how to separate them. Spheres that overlap too deeply, sites outside reflecting
+    walls, and forces with a temperature that differs from the bath's temperature are rejected too.
 
     Parameters
     ----------
@@ -55,8 +56,8 @@ def check_start(evaluator: Evaluator, state: State, step: float | None = None) -
 
 
 def bath_temperature(evaluator: Evaluator) -> float | None:
-    """Return the temperature of the thermostat or the Brownian forces at the start [temperature]; None without
-    either."""
+    """Return the temperature of the thermostat or the Brownian forces at the start [temperature]; None if the run has
+    neither."""
     if evaluator.thermostat is not None:
         return float(evaluator.system.bath.temperatures[0])
     noise = brownian_of(evaluator.model)
@@ -86,7 +87,8 @@ def thermal_start(evaluator: Evaluator, q: np.ndarray, seed: int, temperature: f
 
 
 def _check_baths(evaluator: Evaluator) -> None:
-    """Raise ModelError if a force has a temperature that differs from that of the baths."""
+    """Raise ModelError if a force has a temperature that differs from the temperature of the thermostat or the Brownian
+    forces."""
     if evaluator.target_factor != 1.0:
         return
     noise = brownian_of(evaluator.model)
@@ -113,8 +115,8 @@ def _check_walls(model: Model, positions: np.ndarray) -> None:
 
 
 def _temperature(evaluator: Evaluator, state: State) -> float:
-    """Return the temperature of the thermostat; without one, that of the Brownian forces; without these, that of the
-    initial speeds [temperature]."""
+    """Return the temperature of the thermostat [temperature]. Without a thermostat, it is the temperature of the
+    Brownian forces; without these, of the initial speeds."""
     model = evaluator.model
     bath = bath_temperature(evaluator)
     if bath is not None:

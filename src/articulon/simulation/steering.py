@@ -22,7 +22,8 @@ class Steering(Protocol):
         ...
 
     def between_chunks(self, recorder: Recorder, chunks: Chunks, interruption: Interruption) -> None:
-        """Called after each chunk and once before the first; the run waits until it returns.
+        """Act between two chunks. It is called after each chunk and once before the first chunk; the run waits until it
+        returns.
 
         Parameters
         ----------
@@ -32,5 +33,5 @@ class Steering(Protocol):
         chunks
             Number of steps of the next chunk, which may be changed.
         interruption
-            Tells whether the run is to stop. Steering that waits must then return.
+            Says whether the run must stop. Steering that waits must then return.
         """

@@ -10,7 +10,8 @@ from articulon.forces.brownian import brownian_of, fastest_relaxation, least_ine
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.choice import driver
 from articulon.integrate.problem import Problem
-from articulon.integrate.status import DIVERGED, advance_stop
+from articulon.integrate.status import DIVERGED
+from articulon.integrate.stop_conditions import stop_of
 from articulon.model import Model
 from articulon.simulation.observers import poses_at, slowest_tree
 from articulon.simulation.run_request import Description
@@ -22,16 +23,16 @@ AFFORDABLE = 1e5
 """Number of steps up to which the whole run is tried."""
 HALVINGS = 24
 RELAXATIONS = 128.0
-"""First friction-implicit step to try, in units of the fastest relaxation time."""
+"""First step that is tried with the friction-implicit integrator, in units of the fastest relaxation time."""
 NOISY = 0.2
-"""Allowed relative change of the displacement with noise, because integrators are then accurate in means rather than
-along single paths."""
+"""Allowed relative change of the displacement in runs with noise. It is large because integrators are then accurate in
+averages, not along single paths."""
 TURN = 0.2
 """Largest thermal rotation of the lightest body in a step [rad]."""
 
 
 def longest_step(case: Description, integrator: type, rule: str, tolerance: float = 5e-3) -> float | None:
-    """Return the longest step for which halving changes the displacement of the heaviest body by less than a tolerance.
+    """Return the longest step that can be halved with a change of the heaviest body's displacement below a tolerance.
 
     The displacement is taken over the first steps of the unscaled case and, if this is cheap and there is no noise,
     over the whole run.
@@ -72,15 +73,15 @@ def longest_step(case: Description, integrator: type, rule: str, tolerance: floa
 
 
 class _Trial:
-    """Trial of a step: runs of the unscaled case with whole and half steps, without frames."""
+    """Trial of a step: runs of the unscaled case with the step and with half the step, without frames."""
 
     def __init__(self, case: Description, model: Model, integrator: type, rule: str, step: float) -> None:
         self.case, self.model, self.integrator, self.rule, self.step = case, model, integrator, rule, step
 
     def changes(self, until: float) -> float:
-        """Return the relative change that halving the step causes in the displacement of the heaviest body of the
-        slowest tree, or in the time at which the stop condition ends the run. It is infinite if the state becomes
-        non-finite."""
+        """Return the relative change that is caused by halving the step. It is the change of the displacement of the
+        heaviest body in the slowest tree, or of the time at which the stop condition ends the run. It is infinite if
+        the state becomes non-finite."""
         (coarse, time), (fine, sooner) = (self._end(parts, until) for parts in (1, 2))
         if coarse is None or fine is None:
             return math.inf
@@ -90,17 +91,16 @@ class _Trial:
         return float(np.linalg.norm(coarse - fine)) / size if size > 0.0 else 0.0
 
     def _end(self, parts: int, until: float) -> tuple[np.ndarray | None, float]:
-        """Return the displacement of the body [length] and the time at the end. The noise in a whole step is the mean
-        of the noise in its parts."""
+        """Return the displacement of the body [length] and the time at the end, for steps divided into ``parts``. The
+        noise in a whole step is the mean of the noise in its parts."""
         case, model = self.case, self.model
         evaluator = Evaluator(model, case.run.seed, 0.5 * self.step, 2 // parts)
         state = evaluator.initial_state()
         declared: Any = self.integrator(rule=self.rule, step=self.step / parts)
         advance = driver(Problem(evaluator, declared), state)
         if case.run.stop is not None:
-            stop = case.run.stop
-            direction = np.array([float(x) for x in stop.direction])
-            advance.stop = advance_stop(model, model.body(stop.body), direction, float(stop.advance), evaluator.ws)
+            condition = case.run.stop.condition(model, cell=evaluator.sites.cell)
+            advance.stop = stop_of(model, condition, evaluator.ws)
         tree, _ = slowest_tree(model, evaluator)
         a, b = (int(start) for start in model.forest.tree[tree : tree + 2])
         body = int(model.head[a + int(np.argmax(model.forest.mass[a:b]))])
@@ -119,5 +119,5 @@ def _thermal_bound(model: Model, rule: str) -> float:
         return math.inf
     if rule == "friction-implicit":
         return TURN * math.sqrt(inertia / thermal)
-    # Diffusion: the mean square angle is 2 kT h/β_ω, and β_ω is I over the relaxation time.
+    # Rotational diffusion: the mean square angle is 2 kT h/β_ω, and β_ω is the inertia divided by the relaxation time.
     return TURN**2 * inertia / fastest_relaxation(model) / (2.0 * thermal)

@@ -50,7 +50,7 @@ def summary(
     """Compute the summary of a run at a state.
 
     Entries that need frames are included if ``run`` is given. With ``with_pairs``, unscaled reference runs are made for
-    the verdict. ``pulled`` tells whether a user has pulled on bodies; the spring that does this work has no energy
+    the verdict. ``pulled`` says whether a user has pulled on bodies; the spring of a pull does work but has no energy
     function.
     """
     case, model = prepared.case, prepared.model
@@ -131,7 +131,7 @@ def summary(
 
 
 def _polymers(model: Model, run: Frames) -> dict[str, Any] | None:
-    """Return the statistics of chains, without g(r), whose computation takes longer than all others."""
+    """Return the statistics of chains, except g(r), because its computation takes longer than all others."""
     given = chain_frames(model, run.observables["time"], run.q, run.observables.get("volume"))
     if given is None:
         return None
@@ -154,7 +154,7 @@ def _adaptive(prepared: Prepared, state: State, observables: Mapping[str, np.nda
     joints.
 
     ``saved`` is the factor by which steps are cheaper, if the cost of a step is proportional to the number of active
-    degrees of freedom. Transitions cost some steps in addition.
+    degrees of freedom. The cost of transitions, some steps each, is not included.
     """
     driver = prepared.adaptive
     if driver is None:
@@ -177,13 +177,14 @@ def _adaptive(prepared: Prepared, state: State, observables: Mapping[str, np.nda
 
 
 def _freedoms(prepared: Prepared, observables: Mapping[str, np.ndarray]) -> int:
-    """Return the number of degrees of freedom that share the kinetic energy; for an adaptive run, its mean."""
+    """Return the number of degrees of freedom that share the kinetic energy; for an adaptive run, the mean over the
+    frames."""
     active = observables.get("active_freedoms")
     return prepared.evaluator.degrees_of_freedom if active is None else round(float(active.mean()))
 
 
 def _barostat(prepared: Prepared, state: State) -> dict[str, Any] | None:
-    """Return the entries on the barostat: its kind, and how many moves were tried and accepted; None without a
+    """Return the entries on the barostat: its kind, and the numbers of tried and accepted moves; None without a
     barostat."""
     if prepared.case.barostat is None:
         return None
@@ -192,7 +193,7 @@ def _barostat(prepared: Prepared, state: State) -> dict[str, Any] | None:
 
 
 def _loops(model: Model, state: State) -> dict[str, Any] | None:
-    """Return the number of loop and drive constraints, and how well they are satisfied."""
+    """Return the number of loop and drive constraints, and their residuals."""
     if not model.loops.kind.size:
         return None
     return {

@@ -1,4 +1,4 @@
-"""Observables of a thermostat: its target, ζ, kd ζ', and its conserved energy."""
+"""Observables of a thermostat: its target temperature, its variable ζ, kd ζ', and its conserved energy."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,8 @@ EXCHANGING = ("thermostat", "thermostat_rate")
 
 
 class ThermostatObserver:
-    """Computes the observables of the thermostat in the frames of a run; without a thermostat there are none.
+    """Computes the observables of the thermostat in the frames of a run. A run without thermostat has no such
+    observables.
 
     Parameters
     ----------
@@ -68,8 +69,8 @@ class ThermostatObserver:
     def reservoir(self, state: State) -> float:
         """Return the energy that the thermostat has taken from the motion [energy].
 
-        It is computed from the variables of the thermostat if it has any, so that these are checked against the motion,
-        and otherwise from the work of the thermostat.
+        If the thermostat has variables, the energy is computed from them, which checks them against the motion.
+        Otherwise it is computed from the work of the thermostat.
         """
         if not state.bath.size:
             return -float(state.work[THERMOSTAT])

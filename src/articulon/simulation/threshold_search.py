@@ -1,10 +1,10 @@
-"""Search for the threshold α of the published adaptive rule by a short unscaled run.
+"""Search for the threshold α of the published adaptive scaling law, by a short unscaled run.
 
 Guy (2018, 5.2) identifies α "with respect to the magnitudes of the other forces as measured in short-time unscaled
 cases" and gives no details. Here, the case is run unscaled from its initial state, with its own integrator, noise and
-seed, for 200 of the fastest relaxation times m/β, or for 200 steps of the friction-implicit integrator. Σ|F| over the
-bodies is sampled for each channel at the ends of 50 equal intervals and averaged; α is the largest of these means
-among the channels other than the potential, divided by the core's drag coefficient.
+seed. The run lasts 200 of the fastest relaxation times m/β, or 200 steps of the friction-implicit integrator. At the
+ends of 50 equal intervals, Σ|F| over the bodies is sampled for each channel, and then averaged. The largest of these
+means, without the channel of the potential, divided by the core's drag coefficient, is α.
 """
 
 from dataclasses import asdict, dataclass
@@ -41,7 +41,7 @@ class Threshold:
     channel: str
     """Channel with the largest mean Σ|F|, apart from the potential."""
     mean_force: float
-    """Mean Σ|F| of that channel [force]."""
+    """Mean Σ|F| of this channel [force]."""
     duration: float
     """Simulated time of the unscaled run [time]."""
 
@@ -83,12 +83,12 @@ def find_threshold(
     """Run a case unscaled for a short time, and find the threshold from its forces.
 
     ``damping`` is the drag coefficient β of the core [mass/time]. The run starts at the coordinates and speeds
-    ``start``, by default those of the model.
+    ``start``, by default the initial state of the model.
 
     Raises
     ------
     CaseError
-        If the unscaled run diverges, or if only the potential acts in it.
+        If the unscaled run diverges, or if the potential is the only channel with forces.
     """
     integrator, relaxation, average = case.integrator, fastest_relaxation(model), 1
     brownian = brownian_of(model)

@@ -7,8 +7,8 @@ from articulon.simulation.run_request import Description
 
 
 def warm(case: Description) -> float:
-    """Compile the kernels for the first steps and frames of a case that are not in the cache; return the time taken
-    [s].
+    """Compile the kernels for the first steps and frames of a case, if they are not in the cache. Return the time that
+    this took [s].
 
     Raises
     ------

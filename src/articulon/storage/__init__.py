@@ -1,1 +1,2 @@
-"""Files of a run: trajectory, checkpoint and topology, written such that nothing is lost if a process is killed."""
+"""Files of a run: trajectory, checkpoint and topology. They are written such that no data are lost if a process is
+killed."""

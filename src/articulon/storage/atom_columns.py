@@ -23,7 +23,7 @@ class AtomColumns:
     """The atoms of a trajectory, in the order of the model's atoms."""
 
     atom: np.ndarray
-    """Index of each atom among those of the model, shape (n,)."""
+    """Index of each atom in the model's list of atoms, shape (n,)."""
     names: tuple[str, ...]
     """Name of each atom, such as ``CA``."""
     species: np.ndarray
@@ -37,7 +37,7 @@ class AtomColumns:
     chains: tuple[str, ...]
     """Chain of each atom."""
     charges: np.ndarray | None = None
-    """Charges [e], shape (n,); None if the model has none."""
+    """Charges [e], shape (n,); None if the model has no charges."""
     every: int = 1
     """Interval of the frames with atoms: atoms are stored in each frame whose number is a multiple of ``every``."""
 

@@ -1,11 +1,12 @@
-"""Writer of `topology.pdb` for a molecular model: its atoms, which viewers and MDAnalysis open with the trajectory.
+"""Writer of `topology.pdb` for a molecular model. The file holds its atoms; viewers and MDAnalysis open it with the
+trajectory.
 
-Names, residues, chains and elements are those of the structure. PDB has fixed columns, so
+Names, residues, chains and elements are those of the structure. Because PDB has fixed columns, these rules apply:
 
-- **chains** of more than one letter stand in the segment columns, which MDAnalysis reads;
+- **chains** of more than one letter are written in the segment columns, which MDAnalysis reads;
 - **serial numbers** above 99,999 are written in hybrid-36, without CONECT records, which cannot hold them;
 - **residue numbers** restart at 0 after 9999, as is usual; MDAnalysis continues the count;
-- **CONECT** records give the bonds that are in no template of a standard residue: those of ligands and disulfides;
+- **CONECT** records give the bonds of ligands and disulfides, which are in no template of a standard residue;
 - **CRYST1** is the box at time zero, if it is periodic in all directions.
 """
 
@@ -37,7 +38,7 @@ def write_atom_topology(path: Path, model: Model, some: np.ndarray, positions: n
     model
         The model.
     some
-        Indices of its atoms, in ascending order.
+        Indices of the atoms that are written, in ascending order.
     positions
         Positions of the atoms [length], shape (atoms, 3).
     title
@@ -105,8 +106,8 @@ def _crystal(box: Box) -> str:
 
 
 def bonds_to_write(atoms: Atoms) -> np.ndarray:
-    """Return whether each bond must be written because no template contains it, shape (bonds,): bonds of ligands, and
-    bonds between sulfur atoms of two residues."""
+    """Return for each bond whether it must be written, shape (bonds,). Bonds of ligands, and bonds between sulfur atoms
+    of two residues, must be written because no template contains them."""
     ligand = np.array([kind == "ligand" for kind in atoms.residue_kinds], dtype=bool)[atoms.residue]
     sulfur = np.array([name == "SG" for name in atoms.names], dtype=bool)
     first, second = atoms.bonds.T

@@ -1,11 +1,11 @@
-"""Atomic writing of files: at any time, and after any kill, a name refers to a complete file.
+"""Atomic writing of files: at any time, and also after a kill, a name refers to a complete file.
 
 A file is written under a temporary name in the same folder, synced to the disk and renamed; POSIX makes the rename
-atomic. A process that opens the final name therefore sees either the old or the new content, and never a part of it.
+atomic. A process that opens the final name therefore sees the complete old content or the complete new content.
 
 The temporary file is created exclusively, under an unpredictable name, and no link is followed. Therefore no file
-outside the folder can be overwritten. A final name that is a link is replaced like any other file; its target stays
-unchanged.
+outside the folder can be overwritten. If the final name is a link, the link is replaced like any other file, and its
+target stays unchanged.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def replacing(path: Path, error: type[ArticulonError] = ArticulonError, *, new: 
     error
         Class of the error that is raised if the operating system refuses to write.
     new
-        Whether an existing file or link of the final name is an error; it then stays unchanged.
+        Whether it is an error if a file or link of the final name exists. This file or link then stays unchanged.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def write_text(path: Path, text: str, *, new: bool = False) -> None:
 
 
 def link_aside(path: Path, other: Path) -> Path:
-    """Give the file `other` a second, unpredictable name in the folder of `path`; raise OSError if this is
+    """Give the file `other` a second name, which is unpredictable, in the folder of `path`; raise OSError if this is
     impossible."""
     _remove_leftovers(path)
     spare = _aside(path)
@@ -125,7 +125,7 @@ def write_failure(path: Path, failure: OSError | ValueError) -> str:
 
 
 def _put(temporary: Path, path: Path, new: bool) -> None:
-    """Give a file its final name; raise FileExistsError if the name exists already although it must be new."""
+    """Give a file its final name; raise FileExistsError if the name must be new but already exists."""
     if not new:
         os.replace(temporary, path)
         return
@@ -156,7 +156,7 @@ def _new_file(path: Path) -> IO[bytes]:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_at(Path(stream.name), stream.fileno()):
                 return stream
-            stream.close()  # another process removed it as a leftover before it was locked
+            stream.close()  # before the file was locked, another process removed it as the leftover of a killed writer
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
 
 
@@ -174,7 +174,7 @@ def _remove_leftovers(path: Path) -> None:
     pattern = re.compile(re.escape(path.name) + r"\.[0-9a-f]{8}" + re.escape(TEMPORARY_SUFFIX))
     try:
         names = os.listdir(path.parent)
-    except OSError:  # the write itself will report the reason
+    except OSError:  # the write that follows reports the reason
         return
     for name in filter(pattern.fullmatch, names):
         leftover = path.with_name(name)

@@ -1,16 +1,17 @@
-"""Checkpoints: the complete state of a run as named arrays, in a file in which damage is always detected.
+"""Checkpoints: the complete state of a run, as named arrays in a file. Damage of the file is always detected.
 
 The folder of a run holds two generations, `checkpoint.npz` and `checkpoint_prev.npz`. Each contains a digest of its
 content, so that any damage is detected. It also contains the version of articulon that wrote it, because results of
-another version may not be bitwise the same. At any time at least one complete checkpoint has one of the two names:
+another version may not be bitwise the same. At any time, at least one of the two names refers to a complete checkpoint,
+because a checkpoint is written in three steps:
 
 1. the new checkpoint is written to a temporary file and synced to the disk, while both names stay unchanged;
 2. `checkpoint_prev.npz` becomes a second name of the newest checkpoint, by an atomic rename;
-3. `checkpoint.npz` becomes the new one, by an atomic rename.
+3. `checkpoint.npz` becomes the name of the new checkpoint, by an atomic rename.
 
-A kill before step 2 leaves both old checkpoints. A kill between 2 and 3 leaves the newest old checkpoint under both
-names. After 3, there are the new checkpoint and its predecessor. A damaged `checkpoint.npz` never replaces a good
-`checkpoint_prev.npz`.
+A kill before step 2 leaves both old checkpoints. A kill between steps 2 and 3 leaves the newer old checkpoint under
+both names. After step 3, the folder holds the new checkpoint and its predecessor. A damaged `checkpoint.npz` never
+replaces a good `checkpoint_prev.npz`.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ FORMAT = 5
 _WRITER = "written_by"
 _LONGEST = 1024  # largest size of the version text [bytes]
 _DIGEST = "content_sha256"
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date of a zip archive: equal content gives equal bytes
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # earliest date of a zip archive; equal content gives equal bytes
 
 
 def write_checkpoint(folder: Path, arrays: Mapping[str, np.ndarray]) -> None:
@@ -66,7 +67,7 @@ def write_checkpoint(folder: Path, arrays: Mapping[str, np.ndarray]) -> None:
     newest = folder / NEWEST
     with replacing(newest, CheckpointError) as stream:
         _write_archive(stream, content)
-        # The new file must be on the disk before an older one loses its name.
+        # The new file must be on the disk before an older file loses its name.
         stream.flush()
         os.fsync(stream.fileno())
         if _is_whole(newest):
@@ -75,7 +76,7 @@ def write_checkpoint(folder: Path, arrays: Mapping[str, np.ndarray]) -> None:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A complete checkpoint, with a description of its arrays before they are read."""
+    """A complete checkpoint. Types and shapes of its arrays are known before the arrays are read."""
 
     path: Path
     """The file."""
@@ -97,7 +98,7 @@ class Checkpoint:
         }
 
     def part(self, prefix: str) -> Checkpoint:
-        """Return the checkpoint of one of several runs: the arrays with a prefix, named without it."""
+        """Return the checkpoint of one of several runs: the arrays with a prefix, by their names without the prefix."""
         return replace(self, prefix=self.prefix + prefix)
 
     def __enter__(self) -> Checkpoint:
@@ -153,8 +154,8 @@ def read_checkpoint(folder: Path) -> tuple[dict[str, np.ndarray], str | None]:
     Returns
     -------
     arrays, note
-        The arrays as they were given to `write_checkpoint`, and None; or, if `checkpoint.npz` is missing or damaged,
-        those of `checkpoint_prev.npz` and a message for the user that says so.
+        The arrays as they were given to `write_checkpoint`, and None. If `checkpoint.npz` is missing or damaged: the
+        arrays of `checkpoint_prev.npz`, and a message that informs the user.
     """
     with open_checkpoint(folder) as found:
         return {name: found.array(name) for name in found.entries}, found.note
@@ -200,7 +201,7 @@ def _write_archive(stream: IO[bytes], content: Mapping[str, np.ndarray]) -> None
 
 
 def _opened(path: Path) -> Checkpoint:
-    """Open a checkpoint and verify its digest; raise UnreadableError if the content does not match it, and
+    """Open a checkpoint and verify its digest. Raise UnreadableError if the content does not match the digest, and
     CheckpointError if another version wrote the checkpoint."""
     archive = Archive(path, packed=False)
     try:
@@ -251,7 +252,7 @@ def _keep(newest: Path, previous: Path) -> None:
         if failure.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
             raise
         # This is for file systems without hard links. Between this rename and the next, the newest complete checkpoint
-        # has only the previous name, and read_checkpoint says so.
+        # has only the name `previous`, and read_checkpoint reports this.
         os.replace(newest, previous)
         return
     try:

@@ -34,7 +34,7 @@ def read_record(
     kinds
         Allowed types of the value of each key.
     unreadable, damaged
-        End of the message on a file that cannot be read, and advice on a damaged one.
+        End of the message on a file that cannot be read, and advice for a damaged file.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Claims on folders: before it does anything else, a run claims its folder, and it holds the folder until it ends.
+"""Locks of folders. A run first locks its folder, and it holds the lock until it ends.
 
-The claim is a lock (flock) on a file in the folder; a killed run leaves no lock behind. If two runs start at the same
-time in a new folder, the lock decides atomically which of them gets it.
+The lock (flock) is on a file in the folder; a killed run leaves no lock behind. If two runs start at the same time in a
+new folder, the lock decides atomically which run gets the folder.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _claims: set[int] = set()
 
 @contextmanager
 def claimed(folder: Path, say: Callable[[str], None], what: str = "run") -> Iterator[None]:
-    """Context that holds a folder for this run only; the folder is created if it is missing.
+    """Return a context that locks a folder for this run; the folder is created if it is missing.
 
     Folders that were created for a run that did not begin are removed again.
 
@@ -36,14 +36,14 @@ def claimed(folder: Path, say: Callable[[str], None], what: str = "run") -> Iter
     folder
         The folder.
     say
-        Function that is called with a message if the file system has no locks, and other runs cannot be excluded.
+        Function that is called with a message if the file system has no locks, so that other runs cannot be excluded.
     what
         Kind of holder for messages: ``"run"`` or ``"sweep"``.
 
     Raises
     ------
     ArticulonError
-        If another run holds the folder, or if it is a file, or cannot be created or written to.
+        If another run has locked the folder, or if the folder is a file or cannot be created or written to.
     """
     made: list[Path] = []
     try:
@@ -65,8 +65,8 @@ def claimed(folder: Path, say: Callable[[str], None], what: str = "run") -> Iter
 
 
 def _lock(folder: Path, made: list[Path], what: str) -> int | None:
-    """Lock a file in the folder and return it open, or None if the file system has no locks; created folders are added
-    to ``made``."""
+    """Lock a file in the folder and return its open descriptor, or None if the file system has no locks. Created
+    folders are added to ``made``."""
     file = folder / LOCK
     for _ in range(_ATTEMPTS):
         _make(folder, made)
@@ -89,10 +89,10 @@ def _lock(folder: Path, made: list[Path], what: str) -> int | None:
                 return None
             raise
         with suppress(FileNotFoundError):
-            # A run that has just ended may have removed the file between its opening and its locking.
+            # A run that has just ended may have removed the file after it was opened here and before it was locked.
             if os.path.samestat(os.stat(file, follow_symlinks=False), os.fstat(descriptor)):
                 os.ftruncate(descriptor, 0)
-                with suppress(OSError):  # the disk may be full; the text is only for human readers
+                with suppress(OSError):  # the disk may be full; the text in the file is only for users
                     os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
                 _claims.add(descriptor)
                 return descriptor
@@ -101,7 +101,7 @@ def _lock(folder: Path, made: list[Path], what: str) -> int | None:
 
 
 def _make(folder: Path, made: list[Path]) -> None:
-    if folder.is_dir():  # raises an error for a name that is too long before anything is created
+    if folder.is_dir():  # for a name that is too long, this raises an error before any folder is created
         return
     for place in (*reversed(folder.parents), folder):
         if not place.exists():
@@ -131,8 +131,8 @@ def _refusal(folder: Path, failure: OSError | ValueError) -> str:
 
 
 def _release_all() -> None:
-    """Release the folder in a process that was forked from a run, such as one that compiles kernels. Otherwise this
-    process would still hold the folder after the run is killed."""
+    """Release the folders in a process that was forked from a run, for example to compile kernels. Otherwise this
+    process would still hold the locks after the run is killed."""
     for descriptor in _claims:
         with suppress(OSError):
             os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Buffer of frames that wait to be written, in memory or, if there are many, in an unnamed file."""
+"""Buffer of frames that are not yet written, in memory or, if there are many, in an unnamed file."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import IO
 import numpy as np
 
 MEMORY = 64 * 2**20
-"""Largest size of buffered frames in memory, and of frames copied at a time [bytes]."""
+"""Largest size of the frames that are buffered in memory, and of the frames that are copied at a time [bytes]."""
 
 
 class FrameBuffer:
-    """Frames that are not yet in the trajectory. They are in memory up to a limit, and further ones in an unnamed file
-    in the same folder."""
+    """Frames that are not yet in the trajectory. They are kept in memory up to a limit; further frames are kept in an
+    unnamed file in the trajectory's folder."""
 
     def __init__(self, record: np.dtype, folder: Path) -> None:
         self.record = record
@@ -52,7 +52,7 @@ class FrameBuffer:
     def _spill(self) -> None:
         if self._overflow is None:
             self._overflow = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - it lives until clear()
-        # Overwrite anything that a failed attempt has left beyond the counted records.
+        # Overwrite data that a failed attempt has left after the counted records.
         self._overflow.seek(self._spilled * self.record.itemsize)
         self._overflow.write(b"".join(self._memory))
         self._overflow.flush()
@@ -62,5 +62,5 @@ class FrameBuffer:
     def columns(self, start: int, count: int) -> dict[str, np.ndarray]:
         """Return the fields of ``count`` records, beginning with the record ``start``."""
         block = self.read(start, count)
-        # The columns are copied, because a view of one column would keep all others in memory.
+        # The columns are copied, because a view of one column would keep all columns in memory.
         return {name: np.array(block[name]) for name in self.record.names or ()}

@@ -1,12 +1,12 @@
-"""Layout of `trajectory.h5`: an H5MD 1.1 file (de Buyl, Colberg, Höfling 2014), written in a canonical way.
+"""Layout of `trajectory.h5`: an H5MD 1.1 file (de Buyl, Colberg, Höfling 2014), written in a canonical order.
 
-Values are written in a fixed order, so the bytes of a file depend only on its layout and its frames, not on the clock
-or on how it was written in pieces.
+Values are written in a fixed order. So the bytes of a file depend only on its layout and its frames, and not on the
+clock or on the number of writes.
 
-Damage is always detected. Every dataset is divided into chunks with a checksum each (HDF5's fletcher32), which any
-program that reads through HDF5 verifies. HDF5's own metadata have checksums in this version of the format, except unit
-labels and the names of author and creator. In addition, a digest of the whole file stands in front of it (`seal`);
-articulon verifies it before reading.
+Damage is always detected. Every dataset is divided into chunks, each with a checksum (HDF5's fletcher32) that any
+program verifies that reads through HDF5. HDF5's own metadata have checksums in this version of the format, except unit
+labels and the names of author and creator. In addition, the file begins with a digest of its content (`seal`), which
+articulon verifies before reading.
 
     /h5md                                            version, author, creator
     /particles/bodies/position/{step,time,value}     body origins, world frame
@@ -20,7 +20,7 @@ articulon verifies it before reading.
     /particles/bodies/radius                         constant; largest sphere radius of a body, or 0
     /articulon/spheres/{body,position,radius}        constant, if there are spheres; in their bodies' frames
 
-A molecular model has atoms in place of bodies, whose poses follow from q:
+The file of a molecular model holds atoms in place of bodies; the poses of the bodies follow from q:
 
     /particles/atoms/position/{step,time,value}      single precision, world frame; molecules are whole
     /particles/atoms/box                             dimension, boundary; edges/{step,time,value} if periodic
@@ -30,8 +30,8 @@ A molecular model has atoms in place of bodies, whose poses follow from q:
     /articulon/bodies/{mass,name,radius}             as above
     /articulon/box/edges/{step,time,value}           of every frame, if periodic
 
-All elements share one `step` and one `time` dataset through hard links; atoms that are stored in fewer frames have
-their own. The box edges are those at the time of the frame, which a barostat changes.
+All elements share one `step` and one `time` dataset through hard links. Atoms that are stored in fewer frames have
+`step` and `time` datasets of their own. The box edges are stored for each frame, because a barostat changes them.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def observable_path(name: str) -> str:
 class TrajectoryLayout:
     """Properties that all frames of a trajectory share.
 
-    Lengths, times and masses are in the units of the case; the file's positions, box edges and times are these
-    multiplied by `length_factor` and `time_factor`.
+    Lengths, times and masses are in the units of the case. Positions and box edges in the file are multiplied by
+    `length_factor`, and times by `time_factor`.
     """
 
     body_names: tuple[str, ...]
@@ -99,21 +99,21 @@ class TrajectoryLayout:
     box_edges: np.ndarray | None = None
     """Edge vectors of the periodic box as rows [length unit of the case], shape (3, 3); None if space is open."""
     sphere_bodies: np.ndarray | None = None
-    """Body of each contact sphere, −1 for the ground, shape (spheres,); None if there are none."""
+    """Body of each contact sphere, −1 for the ground, shape (spheres,); None without contact spheres."""
     sphere_positions: np.ndarray | None = None
-    """Centres in the bodies' frames [length unit of the case], shape (spheres, 3)."""
+    """Centres of the contact spheres in their bodies' frames [length unit of the case], shape (spheres, 3)."""
     sphere_radii: np.ndarray | None = None
     """Radii of the contact spheres [length unit of the case], shape (spheres,)."""
     atoms: AtomColumns | None = None
     """Atoms in the file, which replace the bodies; None for a file of bodies."""
     boundaries: tuple[str, str, str] = ("periodic", "periodic", "periodic")
-    """Boundary of the box along each edge, "periodic" or "none", if there is a box."""
+    """Boundary of the box along each edge, "periodic" or "none"; without meaning if there is no box."""
     author: str = "unknown"
     """Name of the user who ran the case."""
     creator: str = "articulon"
     """The program that wrote the file."""
     creator_version: str = ""
-    """Version of that program."""
+    """Version of the program that wrote the file."""
     case: str = ""
     """Digest of the case, which includes its seed."""
 
@@ -138,8 +138,8 @@ class TrajectoryLayout:
                 raise ValueError(f"'{name}' cannot be the name of an observable in an HDF5 file")
 
     def difference(self, other: TrajectoryLayout) -> str | None:
-        """Return the name of the first field that differs, apart from the version of the program; None if frames of
-        both layouts may be in one file."""
+        """Return the name of the first field that differs; the version of the program is not compared. None if frames
+        of both layouts may be in one file."""
         for entry in fields(self):
             mine, theirs = getattr(self, entry.name), getattr(other, entry.name)
             if entry.name in ("author", "creator", "creator_version"):
@@ -181,7 +181,7 @@ class TrajectoryLayout:
 
     @property
     def frame_edges(self) -> str:
-        """Path of the box edges at all frames, including those without atoms."""
+        """Path of the box edges at all frames, including frames without atoms."""
         return self.edges if self.atoms is None else "articulon/box/edges/value"
 
     @property
@@ -196,8 +196,8 @@ class TrajectoryLayout:
 
 
 def record(layout: TrajectoryLayout) -> np.dtype:
-    """Return the record type of a frame without its atoms; its fields are named by the paths of the datasets, in the
-    units of the file."""
+    """Return the record type of a frame without its atoms. The names of its fields are the paths of the datasets;
+    values are in the units of the file."""
     n = len(layout.body_names)
     columns: list[tuple] = [(layout.step, "<i8"), (layout.time, "<f8")]
     if layout.atoms is None:
@@ -211,7 +211,8 @@ def record(layout: TrajectoryLayout) -> np.dtype:
 
 
 def atom_record(layout: TrajectoryLayout) -> np.dtype | None:
-    """Return the record type of the atoms of a frame, or None; its fields are named by the paths of the datasets."""
+    """Return the record type of the atoms of a frame; None if the file holds no atoms. The names of its fields are the
+    paths of the datasets."""
     atoms = layout.atoms
     if atoms is None:
         return None
@@ -225,7 +226,7 @@ def atom_record(layout: TrajectoryLayout) -> np.dtype | None:
 
 
 def all_columns(layout: TrajectoryLayout) -> dict[str, tuple[np.dtype, int]]:
-    """For each dataset of frames, by its path, return the type of a row and the interval of its rows in frames."""
+    """Return, for each dataset of frames by its path, the type of a row and the number of frames between rows."""
     found = {name: (column, 1) for name, (column, *_) in (record(layout).fields or {}).items()}
     atoms = atom_record(layout)
     if atoms is not None and layout.atoms is not None:

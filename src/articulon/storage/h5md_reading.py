@@ -1,8 +1,8 @@
 """Reading of `trajectory.h5`, which may be damaged or malicious.
 
-Only the contents of the file itself are read: links to other files and places, externally stored values, and virtual
-datasets are rejected. A file that would unpack to far more than its size is rejected too. Every error of h5py is
-converted to an error that names the file.
+Only the contents of the file itself are read: symbolic links, links to other files, externally stored values and
+virtual datasets are rejected. A file that would unpack to far more than its size is rejected too. Every error of h5py
+is converted to an error that names the file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from articulon.storage.h5md_layout import (
 )
 
 REMEDY = "Put a good copy of it back, or run the case again in another folder"
-"""Advice on a damaged file."""
+"""Advice for a damaged file."""
 
 
 class TrajectoryFile:
@@ -46,7 +46,8 @@ class TrajectoryFile:
     Raises
     ------
     ArticulonError
-        Here and in the methods: if the file is missing, damaged, not a trajectory of articulon, or refers to others.
+        Here and in the methods: if the file is missing, damaged or not a trajectory of articulon, or if it refers to
+        other files.
     """
 
     def __init__(self, path: Path) -> None:
@@ -66,7 +67,7 @@ class TrajectoryFile:
         self._file.close()
 
     def dataset(self, name: str) -> h5py.Dataset:
-        """Return the dataset at a path; raise KeyError if there is none."""
+        """Return the dataset at a path; raise KeyError if it does not exist."""
         found = self._found(name)
         if not isinstance(found, h5py.Dataset):
             raise ArticulonError(f"{self.path} is damaged: '{name}' is not a dataset. {REMEDY}")
@@ -100,7 +101,7 @@ class TrajectoryFile:
         return True
 
     def attributes(self, name: str) -> h5py.AttributeManager:
-        """Return the attributes of a group or dataset; raise KeyError if there is none."""
+        """Return the attributes of a group or dataset; raise KeyError if the group or dataset does not exist."""
         return self._found(name).attrs
 
     def names(self, group: str) -> list[str]:
@@ -197,7 +198,7 @@ def _layout(file: TrajectoryFile) -> TrajectoryLayout:
 
 
 def _check_shapes(file: TrajectoryFile, layout: TrajectoryLayout) -> None:
-    """Raise ArticulonError if values of frames are missing, or have another type."""
+    """Raise ArticulonError if values of frames are missing or have a wrong type."""
     frames = file.dataset(layout.step).shape[0]
     for name, (column, apart) in all_columns(layout).items():
         found, shape = file.dataset(name), (-(-frames // apart), *column.shape)
@@ -232,7 +233,7 @@ def _atoms(file: TrajectoryFile) -> AtomColumns:
 
 
 def _boundaries(file: TrajectoryFile, particles: str, boxed: bool) -> tuple[str, str, str]:
-    """Return the boundaries of the box along its edges, if there is one."""
+    """Return the boundaries of the box along its edges, or the default if there is no box."""
     if not boxed:
         return "periodic", "periodic", "periodic"
     x, y, z = (_text(name) for name in file.attributes(f"{particles}/box")["boundary"].tolist())

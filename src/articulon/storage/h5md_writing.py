@@ -23,18 +23,18 @@ from articulon.storage.h5md_layout import (
     observable_path,
 )
 
-# The file format does not depend on the version of the HDF5 library. It is the first format with checksums on all
-# metadata of chunks, and every HDF5 since 2016 can read it.
+# A fixed file format, so that files do not depend on the version of the HDF5 library. It is the first format with
+# checksums on all metadata of chunks, and every HDF5 version since 2016 can read it.
 _FORMAT = ("v110", "v110")
 
 CHUNK = 2**18
-"""Largest size of a chunk [bytes]; several fit into the cache of any program that reads frame by frame."""
+"""Largest size of a chunk [bytes]. Several chunks fit into the cache of any program that reads frame by frame."""
 _OVERHEAD = 64  # largest size of a chunk without its values [bytes]
 _METADATA = 4096  # largest size of a dataset or group without its chunks [bytes]
 
 
 def room(layout: TrajectoryLayout, frames: int) -> int:
-    """Return the largest size on the disk of a file with a number of frames [bytes]."""
+    """Return the largest possible size on the disk of a file with a given number of frames [bytes]."""
     columns = all_columns(layout)
     total = _METADATA * (32 + len(columns))
     spheres = 0 if layout.sphere_radii is None else 40 * layout.sphere_radii.size
@@ -59,7 +59,7 @@ class FrameSink:
     Parameters
     ----------
     path
-        The file; an existing one is replaced.
+        The file; an existing file is replaced.
     layout
         Properties that all frames share.
     frames
@@ -68,7 +68,7 @@ class FrameSink:
     Raises
     ------
     OSError
-        Here and in the methods, if the operating system refuses.
+        Here and in the methods: if the operating system refuses to write.
     """
 
     def __init__(self, path: Path, layout: TrajectoryLayout, frames: int) -> None:
@@ -76,7 +76,7 @@ class FrameSink:
         self._apart = {name: apart for name, (_, apart) in all_columns(layout).items()}
         self._pending: dict[str, list[np.ndarray]] = {name: [] for name in self._apart}
         with _as_os_errors():
-            # Write chunks directly, bypassing HDF5's cache, which would write them in an order of its own.
+            # Write chunks directly, without HDF5's cache, because the cache would write them in another order.
             self._file = h5py.File(
                 path, "w", libver=_FORMAT, userblock_size=seals.SIZE, rdcc_nbytes=0, rdcc_nslots=1, locking=False
             )
@@ -91,7 +91,7 @@ class FrameSink:
 
     def __exit__(self, kind: type | None, *exception: object) -> None:
         if kind is not None:
-            with suppress(Exception):  # an error here must not hide the first failure
+            with suppress(Exception):  # an error here must not hide the first error
                 self._file.close()
             return
         if self._taken != self._frames:
@@ -110,7 +110,7 @@ class FrameSink:
             self._write(self._taken)
 
     def _write(self, taken: int, last: bool = False) -> None:
-        """Write complete chunks, in the order in which single frames would complete them."""
+        """Write complete chunks, in the order in which they would be complete if frames came one by one."""
         due: list[tuple[int, int, str, int, int]] = []
         for place, (name, blocks) in enumerate(self._pending.items()):
             dataset, apart = self._datasets[name], self._apart[name]
@@ -133,7 +133,8 @@ class FrameSink:
 
 @contextmanager
 def _as_os_errors() -> Iterator[None]:
-    """Convert RuntimeErrors, in which h5py hides some write failures with the errno in the text, to OSErrors."""
+    """Convert RuntimeErrors of h5py to OSErrors: for some write failures, h5py gives the errno only in the text of a
+    RuntimeError."""
     try:
         yield
     except RuntimeError as failure:
@@ -142,8 +143,8 @@ def _as_os_errors() -> Iterator[None]:
 
 
 def _chunk(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
-    """Return the shape of the chunks of a dataset without zero dimensions. Chunks have equal numbers of whole rows, so
-    that the last chunk is nearly full; a long row is divided into equal parts."""
+    """Return the shape of the chunks of a dataset that has no zero dimensions. Chunks have equal numbers of whole rows,
+    so that the last chunk is nearly full. A row that is too long for a chunk is divided into equal parts."""
     row = math.prod(shape[1:]) * dtype.itemsize
     if row <= CHUNK or len(shape) == 1:
         return (_equal_part(shape[0], max(1, CHUNK // row)), *shape[1:])
@@ -151,13 +152,13 @@ def _chunk(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
 
 
 def _equal_part(whole: int, most: int) -> int:
-    """Divide ``whole`` into as few equal parts as possible of at most the size ``most``; return the size of a part."""
+    """Divide ``whole`` into the smallest number of equal parts of size ``most`` or less; return the size of a part."""
     parts = -(-whole // most)
     return -(-whole // parts)
 
 
 def _dataset(group: h5py.Group, name: str, shape: tuple[int, ...], dtype: np.dtype, data: Any = None) -> h5py.Dataset:
-    """Create a dataset whose values have checksums, if it has any values."""
+    """Create a dataset; if it has values, these have checksums."""
     chunked = {} if 0 in shape else {"chunks": _chunk(shape, dtype), "fletcher32": True}
     return group.create_dataset(name, shape, dtype=dtype, data=data, **chunked)
 
@@ -167,7 +168,7 @@ def _constant(group: h5py.Group, name: str, values: np.ndarray) -> h5py.Dataset:
 
 
 def _create(file: h5py.File, layout: TrajectoryLayout, frames: int) -> dict[str, h5py.Dataset]:
-    """Create everything except the values of frames; return the datasets for these."""
+    """Create all groups and datasets, without the values of frames; return the datasets for these values."""
     root = file.create_group("h5md")
     root.attrs["version"] = np.array([1, 1], dtype="<i4")
     root.create_group("author").attrs["name"] = layout.author

@@ -23,8 +23,8 @@ def file_units(units: UnitSystem) -> tuple[tuple[str, float] | None, tuple[str, 
     """Return the units of length and time in the trajectory, each with the factor that converts from the unit of the
     case.
 
-    For unit systems at or below the micrometre they are nanometres and nanoseconds, which MDAnalysis knows. They are
-    None in reduced units.
+    For unit systems with micrometres or smaller lengths, the units are nanometres and nanoseconds, which MDAnalysis
+    knows. They are None in reduced units.
     """
     if units.length is None or units.time is None:
         return None, None
@@ -36,7 +36,7 @@ def file_units(units: UnitSystem) -> tuple[tuple[str, float] | None, tuple[str, 
 
 
 def label(units: UnitSystem, dimension: str) -> str:
-    """Return the label of the unit of a dimension; empty if it has no unit."""
+    """Return the label of the unit of a dimension; empty if the dimension has no unit."""
     if not dimension or dimension == "dimensionless" or (units.mass is None and dimension != "angle"):
         return ""
     return units.label(dimension)
@@ -45,8 +45,8 @@ def label(units: UnitSystem, dimension: str) -> str:
 def trajectory_layout(
     model: Model, observables: dict[str, str], case: str, atoms: AtomColumns | None = None
 ) -> TrajectoryLayout:
-    """Return the layout of a model's trajectory; ``observables`` are dimensions by name, ``case`` is the digest of the
-    case, ``atoms`` are the atoms that are stored in place of bodies."""
+    """Return the layout of a model's trajectory. ``observables`` gives the dimension of each observable by its name,
+    ``case`` is the digest of the case, and ``atoms`` are the atoms that are stored in place of bodies."""
     units = model.units
     box = model.box if model.box is not None and model.box.periodic.any() else None
     length, time = file_units(units)
@@ -80,7 +80,7 @@ def trajectory_layout(
 
 
 def _boundaries(box: Box) -> tuple[str, str, str]:
-    """Return H5MD's words for the boundaries of a box along its edges."""
+    """Return the boundaries of a box along its edges, as H5MD names them."""
     x, y, z = ("periodic" if repeats else "none" for repeats in box.periodic.tolist())
     return x, y, z
 

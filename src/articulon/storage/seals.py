@@ -1,7 +1,7 @@
-"""Seals of files: a digest of all bytes at the beginning of the file, by which every change is detected.
+"""Seals of files. A seal is a digest at the beginning of a file, which detects every change of the following bytes.
 
-HDF5 allows a program to use the first bytes of a file, the user block. Here they contain a line of text for human
-readers and the SHA-256 of all following bytes.
+HDF5 allows a program to use the first bytes of a file, the user block. Here the user block contains a line of text for
+users and the SHA-256 of all following bytes.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import IO
 
 SIZE = 512
-"""Size of the block at the beginning [bytes]. HDF5 allows powers of two of at least this size."""
+"""Size of the user block [bytes]. HDF5 allows powers of two of at least this size."""
 _BLOCK = 2**20
 
 
 def write_seal(stream: IO[bytes]) -> None:
-    """Seal an open file whose first bytes have been reserved, and leave the position at its end."""
+    """Seal an open file, in which the first bytes have been reserved, and leave the position at its end."""
     block = _block(stream)
     stream.seek(0)
     stream.write(block)
@@ -30,9 +30,9 @@ def check_seal(path: Path) -> bool:
     Raises
     ------
     BrokenSealError
-        If the content has changed since it was sealed, even by one bit.
+        If the content has changed since the file was sealed, even by one bit.
     OSError
-        If it cannot be read.
+        If the file cannot be read.
     """
     with path.open("rb") as stream:
         block, now = stream.read(SIZE), os.fstat(stream.fileno())

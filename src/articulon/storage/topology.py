@@ -1,17 +1,18 @@
-"""Writer of `topology.pdb`, the bodies of a model as a PDB file, with which molecular viewers can open the trajectory.
+"""Writer of `topology.pdb`, a PDB file of the bodies of a model. With it, molecular viewers can open the trajectory.
 
 An atom represents a body, a residue represents a tree, and CONECT records join every body to its parent. PDB has fixed
-columns. Models that do not fit them are treated as follows:
+columns. Models that do not fit these columns are treated as follows:
 
 - **Names** longer than four characters are shortened to their leading letters and their last digits (at most three),
-  four in total: "nanoparticle" becomes "nano", "ligand12-body4" becomes "l124". A REMARK gives the full name while
-  serial numbers are decimal; `trajectory.h5` always has the full names.
+  four in total: "nanoparticle" becomes "nano", "ligand12-body4" becomes "l124". A REMARK gives the full name if the
+  serial number is decimal; `trajectory.h5` always has the full names.
 - **Coordinates** are in ångström if the length unit is nm, Å or pm. If they do not fit the columns (below -999 or
   above 9999) the model is shifted to the origin and, if it is still too large, shrunk by a power of ten. In any other
-  unit, or none, one unit is drawn as one ångström, shrunk or enlarged by a power of ten where needed. A REMARK
-  describes the change. The trajectory is never shifted or scaled, and a viewer that loads it uses its coordinates.
+  unit, and in reduced units, one unit is drawn as one ångström, shrunk or enlarged by a power of ten if necessary. A
+  REMARK describes the change. The trajectory is never shifted or scaled; a viewer that loads the trajectory uses its
+  coordinates.
 - **Serial numbers** above 99,999 are written in hybrid-36 (Grosse-Kunstleve), which MDAnalysis, PyMOL and VMD read.
-  Not all programs read these in CONECT records, so a model of that size is written without such records.
+  Not all programs read these in CONECT records, so a model of this size is written without CONECT records.
 - **Residue numbers** restart at 0 after 9999, as is usual.
 """
 
@@ -89,7 +90,8 @@ def write_topology(
 
 
 def short_name(name: str) -> str:
-    """Return the at most four characters that represent a body: leading letters, then its last digits (at most three).
+    """Return the short name of a body, four characters at most: its leading letters, then its last digits (three at
+    most).
 
     >>> short_name("core"), short_name("nanoparticle"), short_name("ligand12-body4"), short_name("β")
     ('core', 'nano', 'l124', 'X')
@@ -132,7 +134,7 @@ def hybrid36(value: int, width: int) -> str:
 
 
 def fitted(positions: np.ndarray, length_unit: str | None) -> tuple[np.ndarray, str, float]:
-    """Return coordinates that fit into the columns, a description of the change ("" if there is none), and the unit of
+    """Return coordinates that fit into the columns, a description of the change ("" without change), and the unit of
     the coordinates in ångström."""
     known = length_unit in ANGSTROM
     scale = 1.0 if length_unit is None else ANGSTROM.get(length_unit, 1.0)
@@ -147,7 +149,7 @@ def fitted(positions: np.ndarray, length_unit: str | None) -> tuple[np.ndarray, 
     corner = drawn.min(axis=0)
     exponent = 0
     if span > _HIGHEST or (not known and 0.0 < span < 1.0):
-        exponent = 3 - math.ceil(math.log10(span))  # the largest extent becomes (100, 1000]
+        exponent = 3 - math.ceil(math.log10(span))  # the largest extent becomes more than 100 and at most 1000
     drawn = (drawn - corner) * 10.0**exponent
     said = f"SHIFTED TO THE ORIGIN, {10.0**exponent:G} ANGSTROM STANDS FOR {unit}."
     return drawn, said, scale * 10.0**exponent
@@ -180,8 +182,7 @@ def _records(
                 yield f"REMARK 250 ATOM {serial:5d} {shortened:4s} IS {ascii_text(name)}"
     factors = [0.0] * n if radii is None else np.minimum(radii, 999.99).tolist()
     for index, (name, tree, (x, y, z), factor) in enumerate(zip(short, trees, drawn.tolist(), factors, strict=True)):
-        # The element is left empty, so that a viewer draws an unknown atom and does not take the body "core" for
-        # carbon.
+        # The element is left empty, so that a viewer draws an unknown atom and does not read the body "core" as carbon.
         yield (
             f"HETATM{hybrid36(index + 1, 5)} {name:<4s} BOD A{(tree + 1) % RESIDUES:4d}    "
             f"{x:8.3f}{y:8.3f}{z:8.3f}{1.0:6.2f}{factor:6.2f}          {'':2s}"

@@ -1,11 +1,11 @@
 """The trajectory of a run, `trajectory.h5`: an H5MD 1.1 file that can be opened at any time, even after a kill.
 
 The file is never changed in place. Frames are collected in a buffer. From time to time a complete new file, with the
-old and the new frames, is written beside the old file and renamed over it. The time of writing depends on the clock, so
-that copying costs at most about a fiftieth of the run, even for a long trajectory. It does not affect the contents: the
-bytes depend only on the layout and the frames (see `h5md_layout`), and a run that was killed and resumed ends with the
-same bytes as an uninterrupted one. Every chunk of values has a checksum. The file has a seal, which is verified before
-a run continues.
+old and the new frames, is written beside the old file and renamed over it. The times of these writes are chosen by the
+clock, so that copying takes at most about a fiftieth of the run, even for a long trajectory. They do not affect the
+contents: the bytes depend only on the layout and the frames (see `h5md_layout`). A run that was killed and resumed ends
+with the same bytes as an uninterrupted run. Every chunk of values has a checksum. The file has a seal, which is
+verified before a run continues.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Frame:
     atoms: np.ndarray | None = None
     """Positions of the layout's atoms, world frame [length], shape (atoms, 3); None in a frame without atoms."""
     box: np.ndarray | None = None
-    """Edge vectors of the box as rows [length], shape (3, 3); None if they are those of the layout."""
+    """Edge vectors of the box as rows [length], shape (3, 3); None for the edges of the layout."""
 
 
 class TrajectoryWriter:
@@ -69,12 +69,12 @@ class TrajectoryWriter:
     Parameters
     ----------
     path
-        The file, `trajectory.h5` in the run's folder, which must exist. The file itself appears with the first frame.
+        The file, `trajectory.h5` in the run's folder. The folder must exist; the file appears with the first frame.
     layout
         Properties that all frames share.
     keep_frames
-        None for a new trajectory. To resume, the number of frames in the checkpoint: later frames in the file are
-        removed, atomically, before this returns.
+        None for a new trajectory. To resume a run, the number of frames in the checkpoint: the constructor removes
+        later frames from the file, atomically.
     interval
         Shortest time between two writes of the file [s of wall time].
     shorter
@@ -84,15 +84,15 @@ class TrajectoryWriter:
     Raises
     ------
     ArticulonError
-        If a new trajectory would replace an existing file; if the existing file is damaged, even by one bit, or belongs
-        to another model, case or seed.
+        If a new trajectory would replace an existing file. Also if the existing file is damaged, even by one bit, or
+        belongs to another model, case or seed.
     CheckpointError
         If the existing file holds fewer frames than `keep_frames`.
 
     Notes
     -----
-    Call `flush` before writing a checkpoint that refers to the frames. `flush_due` tells when enough time has passed
-    for both.
+    Call `flush` before writing a checkpoint that refers to the frames. `flush_due` says whether enough time has passed
+    for a flush and a checkpoint.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class TrajectoryWriter:
 
     @property
     def frames(self) -> int:
-        """Number of frames appended so far, including those before a resumption."""
+        """Number of frames appended so far, including the frames before a resumption."""
         return self._on_disk + len(self._buffer)
 
     @property
@@ -143,14 +143,14 @@ class TrajectoryWriter:
     def flush_due(self) -> bool:
         """Whether enough wall time has passed since the last write, so that another write is cheap.
 
-        It is True as long as there is no file, so that the file exists from the first frame on.
+        It is True until the file exists, so that the file is written with the first frame.
         """
         wait = max(self._interval, COPY_SHARE * self._flush_duration)
         return self._on_disk == 0 or time.monotonic() - self._last_flush >= wait
 
     @property
     def flush_cheap(self) -> bool:
-        """Whether a write is cheap now: it is quick, or the last one was long ago, or there is nothing to write."""
+        """Whether a write is cheap now: it is quick, or the last write was long ago, or there is nothing to write."""
         nothing = self._current and len(self._buffer) == 0
         rest = 0.0 if self._flush_duration < _QUICK else COPY_SHARE * self._flush_duration
         return nothing or time.monotonic() - self._last_flush >= rest
@@ -171,7 +171,7 @@ class TrajectoryWriter:
             try:
                 if self._atoms is not None and atoms is not None:
                     self._atoms.append(atoms)
-            finally:  # a buffer keeps a frame that it cannot write, and both buffers must hold the same frames
+            finally:  # a buffer keeps a frame even if it cannot write it, and both buffers must hold the same frames
                 self._buffer.append(record)
         except OSError as failure:
             raise ArticulonError(write_failure(self.path, failure)) from failure
@@ -184,7 +184,7 @@ class TrajectoryWriter:
         Raises
         ------
         ArticulonError
-            If the file cannot be written. It stays unchanged, and the frames stay in the buffer.
+            If the file cannot be written. The file stays unchanged, and the frames stay in the buffer.
         """
         if self._current and len(self._buffer) == 0:
             return
@@ -194,7 +194,7 @@ class TrajectoryWriter:
         self._flush_duration = self._last_flush - started
 
     def finish(self) -> None:
-        """Write all remaining frames. The file's bytes are then those of any run with these frames and this layout."""
+        """Write all remaining frames. The bytes of the file then depend only on the frames and the layout."""
         self.flush()
 
     def _resume(self, keep_frames: int, shorter: str | None) -> None:
@@ -291,11 +291,11 @@ class TrajectoryWriter:
         return record
 
     def _write(self, kept: int) -> None:
-        """Replace the file by its first `kept` frames and those in the buffer."""
+        """Replace the file by a file of its first `kept` frames and the frames in the buffer."""
         frames = kept + len(self._buffer)
         with replacing(self.path) as stream:
             temporary = Path(stream.name)
-            # The space is checked beforehand, because HDF5 recovers badly from a full disk.
+            # The free space is checked before the write, because HDF5 handles a full disk badly.
             needed = seals.SIZE + room(self.layout, frames)
             if disk_usage(temporary.parent).free < needed:
                 raise OSError(errno.ENOSPC, f"{needed} bytes are needed")
@@ -317,7 +317,7 @@ class TrajectoryWriter:
         return max(1, frame_buffer.MEMORY // (self._record.itemsize + atoms))
 
     def _written(self, kept: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-        """Yield the first frames of the existing file in blocks: their number, and their columns."""
+        """Yield the first frames of the existing file in blocks: the number of frames in a block, and their columns."""
         if not kept:
             return
         columns = h5md_layout.all_columns(self.layout)
@@ -333,7 +333,7 @@ class TrajectoryWriter:
                 )
 
     def _buffered(self) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-        """Yield the frames in the buffer in blocks: their number, and their columns."""
+        """Yield the frames in the buffer in blocks: the number of frames in a block, and their columns."""
         for start in range(0, len(self._buffer), self._at_once):
             count = min(self._at_once, len(self._buffer) - start)
             yield count, {**self._buffer.columns(start, count), **self._buffered_atoms(start, count)}
@@ -348,7 +348,8 @@ class TrajectoryWriter:
 
 
 def _reserve(stream: IO[bytes], size: int) -> None:
-    """Check that a file of a given size can be created, if the system can tell; raise OSError if it cannot. This is
-    needed because HDF5 crashes if it reaches a quota or file size limit while it writes."""
+    """Reserve disk space for a file of a given size; raise OSError if this is not possible. Systems that cannot reserve
+    space skip this check. It is needed because HDF5 crashes if it reaches a quota or a file size limit while it
+    writes."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(stream.fileno(), 0, size)

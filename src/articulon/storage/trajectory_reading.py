@@ -25,7 +25,7 @@ class TrajectoryReader:
     Raises
     ------
     ArticulonError
-        If the file is missing, damaged or not a trajectory of articulon; also on reading a damaged array.
+        If the file is missing, damaged or not a trajectory of articulon; also when a damaged array is read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -114,9 +114,10 @@ class TrajectoryReader:
 
 
 def is_sealed(path: Path) -> bool:
-    """Return whether a file has a digest of its content. All trajectories have one, except those of earlier versions.
+    """Return whether a file has a digest of its content. All trajectories have a digest, except trajectories of earlier
+    versions.
 
-    The digest is verified before anything is read, because HDF5 may hang on a damaged file.
+    The digest is verified before any dataset is read, because HDF5 may hang on a damaged file.
 
     Raises
     ------

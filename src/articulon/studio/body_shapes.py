@@ -8,17 +8,17 @@ from articulon.model import Model
 from articulon.model.array_rotations import quaternions
 
 THINNEST = 0.07
-"""Least ratio of the shortest to the longest edge of a solid."""
+"""Smallest ratio of the shortest to the longest edge of a solid."""
 ROD = 0.35
-"""A solid is drawn as a round rod if its two shorter edges are below this fraction of the longest."""
+"""A solid is drawn as a round rod if its two shorter edges are below this fraction of its longest edge."""
 ROUND = 0.8
-"""A solid is drawn as a ball if its shortest edge is above this fraction of the longest."""
+"""A solid is drawn as a ball if its shortest edge is above this fraction of its longest edge."""
 
 
 def site_radii(model: Model) -> np.ndarray:
-    """Return the radius of each site [length], shape (sites,): its contact radius, or else half the length σ of its
-    kind in a Lennard-Jones or Weeks-Chandler-Andersen force. The radius is 0 if a site has neither, and for atoms,
-    which are drawn by their bonds."""
+    """Return the radius of each site [length], shape (sites,). It is the contact radius of the site if it has one,
+    otherwise half the length σ of its kind in a Lennard-Jones or Weeks-Chandler-Andersen force, otherwise 0. It is also
+    0 for atoms, because molecules are drawn as bonds."""
     sites = model.sites
     radii = np.array(sites.radius, dtype=float)
     for force in model.forces:
@@ -35,8 +35,8 @@ def site_radii(model: Model) -> np.ndarray:
 
 
 def solid_edges(model: Model, body: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the edges [length] (3,), the longest last, of the uniform box with the mass and the inertia of a body, and
-    the orientation of the box in the body's frame, Euler parameters (4,); None for a body without inertia.
+    """Return the edges (3,) of the uniform box with the mass and the inertia of a body [length], the longest edge last.
+    Return also the orientation of the box in the body's frame, Euler parameters (4,). None for a body without inertia.
 
     A box with edges l has the moments I_x = m/12 (l_y² + l_z²) and so on, so l_x² = 6 (I_y + I_z − I_x)/m.
     """

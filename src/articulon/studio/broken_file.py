@@ -1,4 +1,4 @@
-"""A case file that cannot be read as TOML, until somebody has mended it."""
+"""A case file that cannot be read as TOML until a user has corrected it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ MOST_SHOWN = 100_000
 
 
 class BrokenFile:
-    """Stand-in for a case: the text of the file, and the fault in it.
+    """The text of a broken case file and its error, shown in place of the case.
 
     Parameters
     ----------
     path
         The file.
     opened
-        Function that reads the file as a document; raises CaseError while it is broken.
+        Function that reads the file as a document; it raises CaseError while the file is broken.
     reason
-        Message of that error.
+        Message of this error.
     """
 
     def __init__(self, path: Path, opened: Callable[[], CaseDocument], reason: str) -> None:
@@ -45,7 +45,8 @@ class BrokenFile:
         raise CaseError(self.reason)
 
     def on_change(self, callback: Callable[[], Any]) -> None:
-        """See :class:`articulon.studio.case_source.CaseSource`; does nothing, as the page polls :meth:`changed`."""
+        """See :class:`articulon.studio.case_source.CaseSource`. This does nothing, because the page polls
+        :meth:`changed`."""
 
     @property
     def changed(self) -> bool:
@@ -55,7 +56,7 @@ class BrokenFile:
         return changed
 
     def mended(self) -> CaseDocument | None:
-        """Return the document if the file can be read by now, else None."""
+        """Return the document if the file can be read now, otherwise None."""
         try:
             return self._opened()
         except CaseError as error:

@@ -12,7 +12,7 @@ class CaseSource(Protocol):
     """Source of a case, which may change."""
 
     def case(self) -> Case:
-        """Return the current case; raises CaseError, with the places of its faults, if it is invalid."""
+        """Return the current case; raises CaseError, with the places of the errors, if the case is invalid."""
         ...
 
     def on_change(self, callback: Callable[[], Any]) -> Any:
@@ -21,7 +21,7 @@ class CaseSource(Protocol):
 
 
 class FixedCase:
-    """A case that does not change, such as one shown by a program.
+    """A case that does not change, such as a case that a program shows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Colours of what is drawn in three dimensions, from the palette of the figures."""
+"""Colours of three-dimensional scenes, from the palette of the figures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from articulon.report import palette
 CYCLE = (palette.BLUE, palette.ORANGE, palette.GREEN, palette.PURPLE, palette.SKY, palette.VERMILION, palette.OLIVE)
 """Colours of bodies by their place in the tree, and of kinds of particles and grains."""
 SITES = (palette.VERMILION, palette.BLACK, palette.GREEN, palette.PURPLE, palette.ORANGE, palette.BLUE, palette.SKY)
-"""Colours of kinds of sites without extent."""
+"""Colours of kinds of sites that have no radius."""
 ELEMENTS = {
     "C": "#6e6e6e",
     "H": "#e8e8e8",
@@ -24,12 +24,12 @@ ELEMENTS = {
 
 
 def rgb(colour: str) -> np.ndarray:
-    """Return red, green and blue of a colour like ``#0072b2``, 0 to 255, shape (3,), uint8."""
+    """Return red, green and blue of a colour such as ``#0072b2``, 0 to 255, shape (3,), uint8."""
     return np.array(list(bytes.fromhex(colour.removeprefix("#"))), dtype=np.uint8)
 
 
 def cycled(numbers: Iterable[int] | np.ndarray, colours: tuple[str, ...] = CYCLE) -> np.ndarray:
-    """Return a colour for each number, cycling through the palette, shape (n, 3), uint8."""
+    """Return a colour for each number, shape (n, 3), uint8; after its last colour, the palette starts again."""
     table = np.stack([rgb(colour) for colour in colours])
     return np.asarray(table[np.asarray(numbers, dtype=np.int64) % len(colours)])
 
@@ -45,7 +45,7 @@ WALL = rgb("#b9c4cf")
 
 
 def linear(colour: np.ndarray | tuple[int, int, int]) -> np.ndarray:
-    """Convert screen colours (sRGB) to linear intensities, which the page expects for batches and arrows."""
+    """Convert screen colours (sRGB) to linear intensities; the page needs these for batches and arrows."""
     c = np.asarray(colour) / 255.0
     light = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
     return np.round(255.0 * light).astype(np.uint8)

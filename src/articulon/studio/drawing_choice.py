@@ -1,4 +1,5 @@
-"""How a scene is drawn: balls as instances of one mesh, which can be clicked on, or as points, and the material."""
+"""Choices for the drawing of a scene: the material of surfaces, and balls as instances of one mesh, which can be
+clicked on, or as points."""
 
 from __future__ import annotations
 
@@ -15,20 +16,21 @@ if TYPE_CHECKING:
 AUTOMATIC, BALLS, POINTS = WISHES = ("automatic", "balls", "points")
 """Ways to draw balls that a page may request."""
 FINENESS = ((100, 4), (400, 3), (4_000, 2), (40_000, 1))
-"""Number of subdivisions of the triangles of a ball, for up to this number of balls, on a graphics card. More balls are
-drawn as points, of which browsers can draw millions."""
+"""Pairs of a number of balls, and the number of subdivisions of the triangles of a ball for up to this number of balls,
+on a graphics card. More balls are drawn as points; browsers can draw millions of points."""
 COARSENESS = ((25, 3), (100, 2), (400, 1))
-"""Numbers of subdivisions, as in ``FINENESS``, for a browser that draws by software. There the triangles of a frame
+"""The same pairs as in ``FINENESS``, for a browser that draws by software. In such a browser, the triangles of a frame
 take far more time than its pixels."""
 COARSEST = 0
-"""Number of subdivisions if a page requests balls although there are too many for the tables."""
+"""Number of subdivisions if a page requests balls, but there are more balls than in the last pair of the table."""
 LARGE, FEW_LARGE, FINE = 0.3, 25, 3
-"""Radius, in units of the page, from which a ball looks angular if its triangles are coarse; largest number of such
-balls that are drawn with finer triangles; and the number of subdivisions of these."""
+"""Three numbers for large balls, which look angular with coarse triangles. They are the radius above which a ball is
+large [units of the page], the largest number of large balls that are drawn with finer triangles, and the number of
+subdivisions for them."""
 HINT = "points for more than can be drawn at once; they cannot be clicked on"
 """Hint for the choice of points."""
 MOST_SIZES = 8
-"""Largest number of sizes of points; if balls have more sizes, each gets the nearest of these."""
+"""Largest number of sizes of points; if balls have more sizes, each gets the nearest size of a point."""
 
 
 class Drawing(NamedTuple):
@@ -41,12 +43,12 @@ class Drawing(NamedTuple):
 
     @property
     def material(self) -> Literal["standard", "toon5"]:
-        """Material of surfaces. The usual material takes seconds for each picture if a browser draws by software; the
-        other material has only five brightnesses."""
+        """Material of surfaces. If a browser draws by software, the standard material takes seconds for each picture;
+        the material ``toon5``, with only five brightnesses, is then used."""
         return "toon5" if self.by_software else "standard"
 
     def divisions(self, count: int) -> int | None:
-        """Return the number of subdivisions of the triangles for ``count`` balls; None to draw points."""
+        """Return the number of subdivisions of the triangles for ``count`` balls; None if points are drawn."""
         if self.wish == POINTS:
             return None
         table = COARSENESS if self.by_software else FINENESS
@@ -55,24 +57,24 @@ class Drawing(NamedTuple):
 
 
 def choosable(count: int) -> bool:
-    """Return whether ``count`` balls may be drawn as points unless a page requests balls."""
+    """Return whether there are so many balls that they may be drawn as points, unless a page requests balls."""
     return count > COARSENESS[-1][0]
 
 
 def wish_of(control: Any) -> str:
-    """Return the choice of a control of a page; automatic if the page sends anything else."""
+    """Return the choice of a control of a page; automatic if the page sends an unknown choice."""
     return str(control.value) if control.value in WISHES else AUTOMATIC
 
 
 def by_fineness(balls: Solids, divisions: int, factor: float) -> list[tuple[Solids, int]]:
-    """Return balls with their numbers of subdivisions: a few large balls among many small ones get more.
+    """Return balls with their numbers of subdivisions. A few large balls among many small balls get more subdivisions.
 
     Parameters
     ----------
     balls
         The balls.
     divisions
-        Number of subdivisions for all of them.
+        Number of subdivisions for the small balls, or for all balls if none is large.
     factor
         Scale of the page [1/length].
     """
@@ -94,9 +96,9 @@ class Points:
     stage
         Scale of the scene.
     places
-        Their centres on the page, shape (n, 3), single precision.
+        Centres of the balls on the page, shape (n, 3), single precision.
     colours
-        Their colours, shape (n, 3), uint8.
+        Colours of the balls, shape (n, 3), uint8.
     """
 
     def __init__(
@@ -114,7 +116,7 @@ class Points:
             self._clouds.append((own, handle))
 
     def show(self, places: np.ndarray, colours: np.ndarray | None) -> None:
-        """Move the points to new places (n, 3); ``colours`` (n, 3) is None if they stay."""
+        """Move the points to new places (n, 3). ``colours`` (n, 3) is None if the colours do not change."""
         for own, handle in self._clouds:
             # If all points have one size, no copy is needed.
             handle.points = places if len(self._clouds) == 1 else np.take(places, own, axis=0)
@@ -128,8 +130,8 @@ class Points:
 
 
 def point_sizes(radii: np.ndarray) -> np.ndarray:
-    """Return the sizes of points for balls with these radii: the radii themselves if they are few, otherwise sizes
-    that divide the radii into equal parts. A point of size r is as wide as a ball of radius r."""
+    """Return the sizes of points for balls with these radii: the radii themselves if there are few different radii,
+    otherwise quantiles of the radii. A point of size r is as wide as a ball of radius r."""
     own = np.unique(radii.astype(np.float32)).astype(float)
     if len(own) <= MOST_SIZES:
         return own

@@ -1,4 +1,4 @@
-"""Plot of the energies of a run beside its frames, with a mark at the frame on show."""
+"""Plot of the energies of a run beside its frames, with a mark at the shown frame."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     import viser
 
 MOST_POINTS = 400
-"""Largest number of points of a line; more are invisible at this size, and all are sent again with each frame."""
+"""Largest number of points of a line. More points are not visible at this size, and all points are sent again with each
+frame."""
 ASPECT = 1.5
 """Ratio of the plot's width to its height."""
 
@@ -25,7 +26,7 @@ class EnergyPlot:
     Parameters
     ----------
     gui
-        Page to which it is added.
+        Page to which the plot is added.
     frames
         Frames of the run.
     """
@@ -68,7 +69,7 @@ class EnergyPlot:
         self._lines = tuple(np.asarray(line, dtype=float)[self._numbers] for line in lines)
 
     def _scales(self) -> Any:
-        """Return the ranges of the axes; the page finds none itself if a mark has only one point."""
+        """Return the ranges of the axes. The page cannot find them itself, because the mark has only one point."""
         values = np.concatenate(self._lines[1:])
         values = values[np.isfinite(values)] if np.isfinite(values).any() else np.zeros(1)
         low, high = float(values.min()), float(values.max())
@@ -87,7 +88,7 @@ class EnergyPlot:
         self._plot.data = self._data(number)
 
     def look_again(self, number: int) -> None:
-        """Draw the frames that have been added since, with the mark at the given one."""
+        """Draw the plot with the frames that have been added since the last call, and the mark at a frame."""
         self._take()
         self._plot.scales = self._scales()
         self.show(number)

@@ -1,4 +1,4 @@
-"""Handle of the engine in the pages' process: a separate process that runs a case into a folder."""
+"""Control of the engine from the pages' process. The engine is a separate process that runs a case into a folder."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from articulon.studio.force_arrows import MOST
 from articulon.studio.pose_exchange import FrameForm, Look, PoseExchange
 
 PATIENCE = 60.0
-"""Time for an engine that is asked to stop to write its checkpoint before it is killed [s]."""
+"""Time that an engine gets to write its checkpoint after it is asked to stop; then it is killed [s]."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """Task of an engine."""
+    """The run that an engine carries out."""
 
     case: Case
-    """Case that is run, as it is in memory."""
+    """Case that is run, in its present state in memory."""
     model: Model
     """Model that the case describes."""
     folder: Path
@@ -37,12 +37,12 @@ class Job:
     rate: float | None = None
     """Simulated time per second [time]; None for as fast as possible."""
     waits: bool = False
-    """Whether to wait before the first step."""
+    """Whether the engine waits before the first step."""
 
 
 class Engine:
-    """A process that carries out a job. It receives no signals from the terminal. When the pages' process is gone, it
-    saves its state and ends by itself.
+    """A process that carries out a job. It receives no signals from the terminal. When the pages' process has ended,
+    the engine saves its state and ends by itself.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Engine:
         os.set_inheritable(its.fileno(), True)
         command = [
             sys.executable,
-            "-P",  # Code in the current folder is not part of articulon, and nobody has allowed it to run.
+            "-P",  # Code in the current folder is not part of articulon, and is not permitted to run.
             "-m",
             "articulon.studio.engine_program",
             str(its.fileno()),
@@ -91,17 +91,17 @@ class Engine:
 
     @property
     def ended(self) -> bool:
-        """Whether the process is gone and all its messages have been read."""
+        """Whether the process has ended and all its messages have been read."""
         return self._ended
 
     def tell(self, kind: str, **what: Any) -> None:
-        """Tell the engine to ``pause``, ``go``, ``step``, run at a ``speed`` (``rate``), ``pull`` or ``let_go``, or
-        whether anybody is watching (``watch``)."""
+        """Send a request to the engine: ``pause``, ``go``, ``step``, ``pull``, ``let_go``, or ``speed`` with a
+        ``rate``. ``watch`` tells the engine whether a page shows the run."""
         self._link.say(kind, **what)
 
     def heard(self) -> list[dict[str, Any]]:
-        """Return the messages since the last call. The final one is ``{"kind": "gone", "error": ...}``, whose error is
-        None unless something other than the run has ended the process."""
+        """Return the messages since the last call. The final message is ``{"kind": "gone", "error": ...}``. Its error
+        is None, unless the process ended for another reason than the end of the run."""
         said = self._link.hear()
         if not self._ready and said:
             self._ready = True
@@ -121,14 +121,15 @@ class Engine:
         return found
 
     def stop(self) -> None:
-        """Ask the engine to save its state and end, as Ctrl-C does. This works even while kernels are compiled, when it
-        reads no messages. A process that is still loading could not handle a signal."""
+        """Ask the engine to save its state and end, as Ctrl-C does. A signal is used, which works even while the engine
+        compiles kernels and reads no messages. A process that is still loading cannot handle a signal; the signal is
+        then sent after its first message."""
         self._stopping = True
         if self._ready and self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
 
     def close(self, patience: float = PATIENCE) -> list[dict[str, Any]]:
-        """Stop the engine and wait until it is gone; return its last messages."""
+        """Stop the engine and wait until its process has ended; return its last messages."""
         self.stop()
         said, end = [], time.monotonic() + patience
         while not self._ended and time.monotonic() < end:

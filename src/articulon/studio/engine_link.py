@@ -1,5 +1,5 @@
-"""Connection between the page's process and the engine's: JSON objects through a socket. Neither side waits for the
-other.
+"""Connection between the page's process and the engine's process: JSON objects through a socket. Neither side waits for
+the other.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 MOST_WAITING = 4_000_000
-"""Limit of unread data [bytes]; beyond it only messages that must arrive are kept."""
+"""Limit of unsent data [bytes]. Above this limit, only messages that must arrive are kept."""
 _HEAD = 4
 _PIECE = 1 << 16
 
@@ -32,11 +32,11 @@ class Link:
         self._lock = threading.Lock()
         self._waiting, self._heard = bytearray(), bytearray()
         self.closed = False
-        """Whether the other end is gone."""
+        """Whether the other end has closed the connection."""
 
     def say(self, kind: str, /, *, must: bool = True, **what: Any) -> None:
-        """Send a message without waiting for the receiver. The message is dropped if much is unread, unless it ``must``
-        arrive."""
+        """Send a message without waiting for the receiver. If much data is unsent, the message is dropped, unless it
+        ``must`` arrive."""
         text = json.dumps({"kind": kind, **what}).encode()
         with self._lock:
             if must or len(self._waiting) < MOST_WAITING:
@@ -55,8 +55,8 @@ class Link:
             del self._waiting[:sent]
 
     def hear(self, patience: float = 0.0) -> list[dict[str, Any]]:
-        """Return the messages of the other end, waiting for at most ``patience`` [s]; ``closed`` tells whether the
-        other end is gone."""
+        """Return the messages of the other end, after waiting for at most ``patience`` [s]. ``closed`` then says
+        whether the other end has closed the connection."""
         try:
             ready, _, _ = select.select([self._end], [], [], patience)
         except (OSError, ValueError):

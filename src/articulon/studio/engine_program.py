@@ -27,7 +27,7 @@ from articulon.studio.engine_steering import EngineSteering
 from articulon.studio.pose_exchange import FrameForm, PoseExchange
 
 PATIENCE = 30.0
-"""Time that the process waits for the case, and for its last messages to be read [s]."""
+"""Time that the process waits for the case, and, at its end, for the reading of its last messages [s]."""
 
 
 class LinkProgress:
@@ -45,8 +45,8 @@ class LinkProgress:
         self._link.say("message", text=text)
 
     def update(self, time: float, step: float, steps: int) -> None:
-        """See :class:`articulon.simulation.run_request.Progress`; between chunks :class:`EngineSteering` informs the
-        pages."""
+        """See :class:`articulon.simulation.run_request.Progress`. This does nothing, because :class:`EngineSteering`
+        informs the pages between chunks."""
 
     def finish(self, text: str = "") -> None:
         """See :class:`articulon.simulation.run_request.Progress`."""
@@ -55,13 +55,13 @@ class LinkProgress:
 
 
 def case_of(job: dict[str, Any]) -> Case:
-    """Return the case to be run, as it was sent: none of its files is read again."""
+    """Return the case of a job as it was sent; its files are not read again."""
     return resolve(parsed(job["toml"]), job["source"], job["name"], {}, job["allow_code"])
 
 
 def first_words(link: Link, patience: float) -> list[dict[str, Any]]:
-    """Return the first messages, even if they arrive in pieces. The list is empty if the connection closes first, or
-    after a timeout [s]."""
+    """Return the first messages, even if they arrive in pieces. The list is empty if the connection closes before, or
+    after the timeout ``patience`` [s]."""
     end = time.monotonic() + patience
     said: list[dict[str, Any]] = []
     while not said and not link.closed and time.monotonic() < end:
@@ -101,7 +101,7 @@ def serve(link: Link, descriptor: int) -> None:
     except OSError as failure:
         error = ": ".join(str(part) for part in (failure.filename, failure.strerror or failure) if part)
     except Exception:
-        # Nobody reads this process's own output, so unexpected errors are also reported on the page.
+        # The output of this process is not shown, so unexpected errors are also reported on the page.
         error = traceback.format_exc()
     steering.last_look()
     summary = None
@@ -125,7 +125,7 @@ def _report(link: Link, folder: Path) -> None:
 def main(line: int, poses: int) -> None:
     """Run the process."""
     with suppress(AttributeError):
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # closing the terminal ends the studio, which ends this process
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a closed terminal ends the studio, which ends this process
     link = Link(socket.socket(fileno=line))
     try:
         serve(link, poses)
@@ -134,7 +134,7 @@ def main(line: int, poses: int) -> None:
         link.finish(1.0)
     finally:
         link.close()
-    # Do not wait for threads of libraries.
+    # End without waiting for threads of libraries.
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)

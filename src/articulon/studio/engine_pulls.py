@@ -1,4 +1,4 @@
-"""Springs by which pages pull on bodies: the engine's side."""
+"""The engine's part of pulls: springs with which users of the pages pull on bodies."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from articulon.simulation.recorder import Recorder
 from articulon.studio.engine_link import Link
 
 PERIODS = 10.0
-"""Number of periods during a run of a tree that swings freely on the spring. A pull then acts at the pace of the
-display."""
+"""Number of periods, in the duration of a run, of a tree that oscillates on the spring. With this stiffness, a pull
+acts at the pace of the display."""
 FEWEST_STEPS = 100
 """Smallest number of steps in a period of the spring, so that the spring does not limit the step."""
 
 
 class EnginePulls:
-    """Pulls on bodies of a run, by a spring that is added to its model at the first pull.
+    """Pulls on bodies of a run, by a spring that is added to the model at the first pull.
 
-    While nobody pulls, the run uses the same compiled steps as any other run.
+    While there is no pull, the run uses the same compiled steps as any other run.
 
     Parameters
     ----------
     link
-        Connection to the page's process, for refusals.
+        Connection to the page's process, for messages on rejected pulls.
     folder
         Folder of the run, where the pulls are recorded.
     """
@@ -54,12 +54,12 @@ class EnginePulls:
 
     @property
     def pulling(self) -> bool:
-        """Whether somebody is pulling."""
+        """Whether a pull is active."""
         return self._row is not None
 
     def ask(self, what: dict[str, Any] | None) -> None:
-        """Take a request for a pull: ``body``, its number; ``point`` in its frame and ``target`` in the world [length];
-        ``strength``, relative to the usual one. None lets go."""
+        """Take a request for a pull: ``body``, the number of the body; ``point`` in the body's frame and ``target`` in
+        the world frame [length]; ``strength``, relative to the usual strength. None ends the pull."""
         self._asked, self._new = what, True
 
     def apply(self, recorder: Recorder, chunks: Chunks) -> None:
@@ -120,7 +120,7 @@ class EnginePulls:
     def _constants(
         self, prepared: Prepared, state: State, body: int, point: np.ndarray, strength: float
     ) -> tuple[float, float]:
-        """Return stiffness and damping, which are fixed while somebody holds a point."""
+        """Return stiffness and damping of the spring; they are constant while the same point is held."""
         held = body, *point.tolist(), strength
         if self._held is None or self._held[0] != held:
             self._held = held, spring_constants(prepared, state, body, point, strength)
@@ -142,8 +142,8 @@ class EnginePulls:
 
 
 def with_spring(plain: Prepared, state: State) -> tuple[Prepared, Pull]:
-    """Return a run with a spring in its model, and the spring's numbers. Raises ArticulonError if its steps cannot
-    include one. Frames keep the same observables."""
+    """Return a run with a spring in its model, and the spring's numbers. Raises ArticulonError if the integrator of the
+    run cannot include a spring. Frames keep the same observables."""
     model = replace(plain.model, forces=(*plain.model.forces, SpringPull()))
     found = prepare(plain.case, plain.threshold, plain.windows, model)
     check_same_state(state, blank_state(found))
@@ -156,9 +156,9 @@ def spring_constants(
 ) -> tuple[float, float]:
     """Return stiffness and damping of the spring on a point of a body [force/length, force time/length].
 
-    The tree of the body has a period of a tenth of the run on the spring, times the root of 1/strength, with critical
-    damping. The smallest effective mass at the point has a period of at least a hundred steps, so that the step is not
-    too long for the spring. Without inertia there is no damping.
+    The stiffness gives the mass of the body's tree, on the spring, a period of a tenth of the run divided by the square
+    root of ``strength``; the damping is critical. For the smallest effective mass at the point, the period is at least
+    a hundred steps, so that the step is not too long for the spring. A run without inertia has no damping.
     """
     model, step = prepared.model, prepared.observer.fixed_step or float(state.step[0])
     slowest = 2.0 * np.pi * PERIODS * np.sqrt(strength) / float(prepared.case.run.duration)
@@ -172,7 +172,8 @@ def spring_constants(
 def effective_mass(model: Model, q: np.ndarray, body: int, point: np.ndarray) -> float:
     """Return the smallest effective mass that resists a force on a point of a body, over all directions [mass].
 
-    A unit force gives the joint speeds rates u̇, and the point an acceleration u̇ᵀ M u̇ = 2 T(u̇) along the force.
+    A unit force gives the joints the accelerations u̇, and the point an acceleration u̇ᵀ M u̇ = 2 T(u̇) along the
+    force, with the mass matrix M and the kinetic energy T.
     """
     _, rotations = poses_at(model, q)
     arm = matrices(rotations[body][None])[0] @ point
@@ -187,7 +188,7 @@ def effective_mass(model: Model, q: np.ndarray, body: int, point: np.ndarray) ->
 
 
 def tree_mass(model: Model, body: int) -> float:
-    """Return the mass of the tree that a body belongs to [mass]."""
+    """Return the mass of the tree to which a body belongs [mass]."""
     root = np.arange(model.bodies)
     for k in np.flatnonzero(model.parents >= 0).tolist():
         root[k] = root[model.parents[k]]

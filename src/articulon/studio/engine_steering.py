@@ -1,4 +1,4 @@
-"""The engine's side of a page: its work between the chunks of a run."""
+"""The engine's work for the pages, between the chunks of a run."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from articulon.studio.run_frames import locked_bodies
 from articulon.studio.stage import Frame
 
 RATE = 100.0
-"""Rate at which states are shown [1/s]: half as much again as that of the page's updates, so that each finds a new one
-although both are late now and then."""
+"""Rate at which states are shown [1/s]. It is 1.5 times the rate of the page's updates, so that each update finds a new
+state even if one of the two is sometimes late."""
 SHARE = 0.03
-"""Largest share of the run's time for showing states and other work between chunks."""
+"""Largest fraction of the run's time that is used for showing states and other work between chunks."""
 TOLD = 0.1
 """Interval between reports of the run's progress [s]."""
 NAP = 0.02
@@ -32,11 +32,11 @@ NAP = 0.02
 OFTEN = 64
 """Number of chunks after which the cost of a chunk is measured again."""
 BEHIND = 0.25
-"""Delay behind the requested speed beyond which the clock is restarted [s]."""
+"""Delay behind the requested speed above which the clock is restarted [s]."""
 
 
 class EngineSteering:
-    """Takes control between chunks: carries out requests of the pages, and shows them the state.
+    """Takes control between chunks: carries out requests of the pages, and shows the state to the pages.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class EngineSteering:
     poses
         Shared memory through which the page sees the state.
     pulls
-        Springs by which pages pull on bodies.
+        Springs with which users of the pages pull on bodies.
     rate
         Simulated time per second [time]; None for as fast as possible.
     waits
@@ -58,7 +58,7 @@ class EngineSteering:
         self.link, self.poses, self.pulls, self.rate = link, poses, pulls, rate
         self.waits, self.watched = waits, True
         self.often = max(1.0 / RATE, poses.form.seconds)
-        """Shortest interval between two looks [s]."""
+        """Shortest interval between two shown states [s]."""
         self.chunk_seconds = self.often
         self.idle_seconds = 0.0
         self._single = False
@@ -80,7 +80,7 @@ class EngineSteering:
         """See :class:`articulon.simulation.steering.Steering`."""
         if self._recorder is None:
             self.link.say("observables", dimensions=recorder.prepared.observer.dimensions)
-        elif self._single:  # the step has been taken
+        elif self._single:  # the single step has been taken
             self._single, self.waits = False, True
         self._recorder = recorder
         self._listen()
@@ -106,7 +106,7 @@ class EngineSteering:
         self.idle_seconds += time.monotonic() - began
 
     def _ahead(self, now: float) -> float:
-        """Return how far the run is ahead of the requested speed [s]."""
+        """Return the wall time by which the run is ahead of the requested speed [s]."""
         if self.rate is None:
             return 0.0
         clock = time.monotonic()
@@ -118,12 +118,12 @@ class EngineSteering:
         return ahead
 
     def _pace(self, chunks: Chunks) -> None:
-        """Set the number of steps of the next chunk: those between two updates of the page, and enough to keep the
-        share of other work small."""
+        """Set the number of steps of the next chunk. It is the number between two updates of the page, or larger if the
+        fraction of other work would otherwise be too large."""
         recorder = self._recorder
         assert recorder is not None
         if self._chunks % OFTEN == 0:
-            # Each chunk starts with a copy of the state, which is costly for large models.
+            # Each chunk starts with a copy of the state. For large models the copy is costly, so its time is measured.
             began = time.thread_time()
             recorder.state.copy()
             self._copying = time.thread_time() - began
@@ -141,10 +141,10 @@ class EngineSteering:
                 chunks.steps = min(chunks.steps, max(1, int(self.rate / RATE / step)))
 
     def _glance(self, driver: Driver, asked: bool) -> None:
-        """Make the driver show the bodies within chunks, if the chunks are longer than the interval of the page's
-        updates."""
+        """Make the stepper show the bodies within chunks, if ``asked``: the chunks are longer than the interval of the
+        page's updates."""
         form = self.poses.form
-        # Forces, deformations and locks follow from the whole state.
+        # Forces, deformations and locks need the whole state, which is not available within a chunk.
         if not (driver.can_glance and asked) or form.state or form.coordinates or form.locks:
             driver.glances = None
             return
@@ -171,7 +171,7 @@ class EngineSteering:
         for said in self.link.hear(patience):
             self.obey(said)
         if self.link.closed:
-            # Nobody is watching any more: save the results, as after Ctrl-C.
+            # The pages' process has ended: save the results, as after Ctrl-C.
             ask_runs_to_stop()
 
     def obey(self, said: dict[str, Any]) -> None:
@@ -196,7 +196,7 @@ class EngineSteering:
                 self.pulls.ask(None)
 
     def _show(self) -> None:
-        """Show what is new: the latest kept frame, the state, and the progress of the run."""
+        """Send news to the pages: the latest kept frame, the state, and the progress of the run."""
         recorder = self._recorder
         assert recorder is not None
         if recorder.frames != self._frames and recorder.latest is not None:

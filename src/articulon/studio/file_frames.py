@@ -12,7 +12,7 @@ from articulon.studio.scene import Scene
 from articulon.studio.stage import LOOKED_AT, Frame
 
 ROOM = 256_000_000
-"""Memory for the frames of a file [bytes]; of longer files equally spaced frames are shown."""
+"""Memory for the frames of a file [bytes]. If a file is longer, equally spaced frames are shown."""
 MOST_FRAMES = 4_000
 """Largest number of frames of a file that are shown."""
 
@@ -24,13 +24,14 @@ class FileFrames:
     title: str
     """Title of the page."""
     scene: Scene
-    """What is drawn; its model stands for the file's particles and has no forces."""
+    """Scene that is drawn. Its model represents the particles of the file and has no forces."""
     shown: list[Frame]
-    """The frames. Their times are those of the file if all frames have one, otherwise the numbers of the frames."""
+    """The shown frames. Their times are taken from the file if all frames have a time; otherwise they are the numbers
+    of the frames."""
     labels: list[str]
     """Description of each frame."""
     note: str
-    """What the page says about the file."""
+    """Text of the page about the file."""
     total: int
     """Number of frames in the file."""
 
@@ -51,35 +52,36 @@ class FileFrames:
         return self.scene.model
 
     def some(self) -> list[Frame]:
-        """Return some of the frames, from the first to the last, which determine the size of the scene."""
+        """Return some of the frames, including the first and the last. They determine the size of the scene."""
         numbers = np.unique(np.linspace(0, len(self) - 1, LOOKED_AT).round().astype(int))
         return [self.shown[int(number)] for number in numbers]
 
     def words(self, number: int) -> str:
-        """Return what the page says of a frame."""
+        """Return the text of the page about a frame."""
         return f"{self.labels[number]} ({number + 1} of {len(self)})"
 
     def label(self, number: int) -> str:
-        """Return what a replay says of a frame."""
+        """Return the text of a replay about a frame."""
         return self.labels[number]
 
     @property
     def state(self) -> str:
-        """What the page says about the file."""
+        """Text of the page about the file."""
         return self.note if len(self) == self.total else f"{self.note}; {len(self)} of its {self.total} frames"
 
     @property
     def going(self) -> bool:
-        """Whether more frames may come; a file is read once."""
+        """Whether more frames may come; this is False, because a file is read once."""
         return False
 
     def look_again(self) -> bool:
-        """Look for new frames; there are none."""
+        """Look for new frames; a file never has new frames."""
         return False
 
 
 def chosen(count: int, size: int) -> list[int]:
-    """Return the numbers of the frames that are shown: all, or as many as there is room for, equally spaced.
+    """Return the numbers of the frames that are shown: all frames, or, if they do not fit into memory, as many equally
+    spaced frames as fit.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A run as a film: MP4 by FFmpeg, or GIF by Pillow."""
+"""Films of a run: MP4 files by FFmpeg, or GIF files by Pillow."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ RATES = {".mp4": 30, ".gif": 20}
 SIZES = {".mp4": (1280, 720), ".gif": (640, 360)}
 """Width and height of the film [pixels]."""
 QUALITY = 8
-"""Quality on FFmpeg's scale to ten."""
+"""Quality on the scale of imageio's FFmpeg writer, up to ten."""
 
 
 def write_film(frames: RunFrames, file: Path, numbers: list[int], shown: Callable[[int, int], None] | None) -> None:
-    """Write a film of some frames of a run, at equal intervals of simulated time; it lasts ten seconds at most.
+    """Write a film of some frames of a run, at equal intervals of simulated time. It lasts at most ten seconds.
 
     Parameters
     ----------
@@ -36,14 +36,14 @@ def write_film(frames: RunFrames, file: Path, numbers: list[int], shown: Callabl
     file
         A new file, ``.mp4`` or ``.gif``.
     numbers
-        Numbers of the frames that it shows.
+        Numbers of the frames that the film shows.
     shown
-        Function that is called with the number of pictures drawn and their total; or None.
+        Function that is called with the number of pictures drawn so far and their total number; None for no calls.
 
     Raises
     ------
     ArticulonError
-        For another suffix, if pyvista or imageio's FFmpeg is not installed, and for a file that cannot be written.
+        For another suffix, and for a file that cannot be written. Also if pyvista or imageio's FFmpeg is not installed.
     """
     ending = file.suffix.lower()
     if ending not in FORMATS:
@@ -68,7 +68,7 @@ def spread(times: np.ndarray, numbers: list[int], most: int) -> list[int]:
     numbers
         Numbers of the frames to choose from.
     most
-        Largest number of pictures; fewer frames are each shown once.
+        Largest number of pictures. If there are fewer frames, each frame is shown once.
     """
     if len(numbers) <= most:
         return numbers

@@ -1,4 +1,4 @@
-"""Arrows of the forces on bodies, at the frame of a run that is on show."""
+"""Arrows of the forces on bodies, for the shown frame of a run."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     import viser
 
 MOST = 2_000
-"""Largest number of bodies of a model whose forces are drawn."""
+"""Largest number of bodies of a model for which forces are drawn."""
 LONGEST = 0.2
-"""Length of the arrow of the strongest force in some frames, as a fraction of the size of the scene."""
+"""Length of the arrow of the strongest force in the examined frames, as a fraction of the size of the scene."""
 LOOKED_AT = 8
 """Number of frames in which the strongest force is searched."""
 SHORTEST = 0.01
-"""Length of the shortest arrow that is drawn, as a fraction of the longest."""
+"""Length of the shortest arrow that is drawn, as a fraction of the longest arrow."""
 
 
 class ForceArrows:
-    """Arrows from the centres of mass of bodies, along the total force on each except joint forces.
+    """Arrows from the centres of mass of bodies. Each is along the total force on its body, without joint forces.
 
     Parameters
     ----------
     server
         Server of the page.
     scene
-        Scene that contains them.
+        Scene that contains the arrows.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class ForceArrows:
         Raises
         ------
         ArticulonError
-            For forces that cannot be evaluated, such as a user's functions that the run may not load.
+            For forces that cannot be evaluated, such as forces of a user's functions without permission to run code.
         """
         self.strongest = self.strongest or 0.0
         for frame in frames:
@@ -64,19 +64,19 @@ class ForceArrows:
         self.strongest = max(self.strongest or 0.0, float(found[np.isfinite(found)].max(initial=0.0)))
 
     def show(self, frame: Frame, *, rescales: bool = False) -> None:
-        """Draw the arrows of a frame; none if its state is not known.
+        """Draw the arrows of a frame. If the state of the frame is not known, no arrows are drawn.
 
         Parameters
         ----------
         frame
             The frame.
         rescales
-            Whether the scale is changed if a force is the strongest so far.
+            Whether the scale is changed if the frame has the strongest force so far.
 
         Raises
         ------
         ArticulonError
-            As :meth:`look_at` does.
+            For forces that cannot be evaluated; see :meth:`look_at`.
         """
         forces = self._forces(frame)
         if rescales:
@@ -117,6 +117,6 @@ class ForceArrows:
 
 
 def some_numbers(count: int) -> list[int]:
-    """Return the numbers of some of ``count`` frames, from the first to the last, for the search of the strongest
-    force."""
+    """Return the numbers of some of ``count`` frames, including the first and the last, in which the strongest force is
+    searched."""
     return [int(k) for k in np.unique(np.linspace(0, count - 1, min(count, LOOKED_AT)).round())]

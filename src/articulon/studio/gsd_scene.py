@@ -1,4 +1,4 @@
-"""Particles of a GSD file in three dimensions: balls or the shapes of their types, bonds, and the box."""
+"""Three-dimensional scene of the particles of a GSD file: balls or the shapes of particle types, bonds, and the box."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from articulon.studio.solids import Springs
 from articulon.studio.stage import Frame
 
 UNITS = "lj"
-"""Units of the stand-in model: a GSD file does not name its own."""
+"""Units of the model that represents the particles, because a GSD file does not name its units."""
 BYTES = 28
 """Size of a particle in a frame [bytes]."""
 
@@ -29,12 +29,13 @@ BYTES = 28
 def gsd_frames(file: Path) -> FileFrames:
     """Read a GSD file for the page that plays it.
 
-    Types, diameters, shapes and bonds are those of the first frame; particles have its number in all frames.
+    Types, diameters, shapes and bonds are taken from the first frame. All frames must have the same number of
+    particles.
 
     Raises
     ------
     ModelError
-        For a file that cannot be read, has no frame or no particles, or whose number of particles changes.
+        For a file that cannot be read, that has no frame or no particles, or in which the number of particles changes.
     """
     with opened_gsd(file) as content:
         count = len(content)
@@ -65,8 +66,8 @@ def gsd_frames(file: Path) -> FileFrames:
 
 
 def _edges(frame: Any) -> np.ndarray:
-    """Return the edges of the box, as rows [length], shape (3, 3). Two-dimensional files have a box without height,
-    which gets that of the largest particle."""
+    """Return the edges of the box, as rows [length], shape (3, 3). Two-dimensional files have a box without height; it
+    gets the height of the largest particle."""
     lx, ly, lz, xy, xz, yz = (float(x) for x in frame.configuration.box)
     if int(frame.configuration.dimensions or 3) == 2 or lz <= 0.0:
         lz = float(np.max(frame.particles.diameter))
@@ -74,7 +75,7 @@ def _edges(frame: Any) -> np.ndarray:
 
 
 def _model(file: Path, frame: Any) -> Model:
-    """Return a model that stands for the particles: free bodies with a ball or a shape each, and the box."""
+    """Return a model that represents the particles: free bodies, each with a ball or a shape, and the box."""
     particles, edges = frame.particles, _edges(frame)
     types = [str(name) for name in particles.types]
     kinds = np.array(particles.typeid, dtype=np.int64)
@@ -112,7 +113,8 @@ def _model(file: Path, frame: Any) -> Model:
 
 
 def _frame(file: Path, number: int, frame: Any, particles: int, first: np.ndarray) -> Frame:
-    """Return a frame. A GSD box is centred on the origin; it is drawn with its lower corner at that of the first."""
+    """Return a frame. A GSD box is centred on the origin. It is shifted so that its lower corner is at the lower corner
+    ``first`` of the first frame's box."""
     if int(frame.particles.N) != particles:
         raise ModelError(
             f"{file}: frame {number} has {frame.particles.N} particles and frame 0 has {particles}, and only files in "

@@ -1,4 +1,4 @@
-"""Frames that a page keeps of a running simulation: as many as fit, equally spaced in time."""
+"""Frames of a running simulation that a page keeps: as many as fit into memory, equally spaced in time."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from articulon.studio.stage import Frame
 ROOM = 128_000_000
 """Memory for all frames that are kept [bytes]."""
 MOST_FRAMES = 4_000
-"""Largest number of frames; a slider cannot distinguish more."""
+"""Largest number of frames; a slider cannot distinguish more frames."""
 LARGE = ROOM // MOST_FRAMES
-"""Size of a state above which fewer frames would fit; such a state is kept only for the last frame [bytes]."""
+"""Size of a state above which fewer frames would fit into memory [bytes]; such a state is kept only for the last
+frame."""
 
 SLACK = 1.0 - 1e-6
 """Tolerance for rounding, as a factor of the distance between frames."""
@@ -23,8 +24,8 @@ FEW = 20
 
 
 class LiveFrames:
-    """Frames in the order of their times. When they no longer fit, every second one is dropped, and later frames are
-    kept at the new distance. The folder of the run still has all its frames.
+    """Frames in the order of their times. When they no longer fit, every second frame is dropped, and later frames are
+    kept at the new, doubled distance. The folder of the run still has all its frames.
 
     Parameters
     ----------
@@ -50,19 +51,19 @@ class LiveFrames:
         return np.array([frame.time for frame in self._frames])
 
     def number_at(self, time: float) -> int:
-        """Return the number of the frame nearest to a time; 0 if there is none."""
+        """Return the number of the frame nearest to a time; 0 if there are no frames."""
         after = bisect_left(self._frames, time, key=lambda frame: frame.time)
         near = [k for k in (after - 1, after) if 0 <= k < len(self)]
         return min(near, key=lambda k: abs(self._frames[k].time - time), default=0)
 
     def some(self) -> list[Frame]:
-        """Return a few frames, from the first to the last."""
+        """Return a few frames, including the first and the last."""
         numbers = np.unique(np.linspace(0, len(self) - 1, min(len(self), FEW)).round().astype(int))
         return [self._frames[k] for k in numbers.tolist()] if self._frames else []
 
     def add(self, frame: Frame) -> None:
-        """Add the latest frame. The last frame is always kept at first; if it followed its predecessor too soon, the
-        next frame replaces it."""
+        """Add the latest frame. It is kept until the next frame comes; if its distance from the frame before is too
+        short, the next frame replaces it."""
         if self._frames and frame.time <= self._frames[-1].time:
             return
         if self._loose:
@@ -96,10 +97,10 @@ class LiveFrames:
 
 
 def _own(array: np.ndarray) -> np.ndarray:
-    """Return an array, or its copy if it is a view: this would keep the whole of a larger array in memory."""
+    """Return an array, or its copy if it is a view, because a view would keep the whole larger array in memory."""
     return array if array.base is None else np.array(array)
 
 
 def _small(frame: Frame) -> Frame:
-    """Return the frame, without its state if that is large."""
+    """Return the frame, without its state if the state is large."""
     return frame._replace(state=None) if frame.state is not None and frame.state.nbytes > LARGE else frame

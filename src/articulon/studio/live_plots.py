@@ -1,4 +1,4 @@
-"""Plots of the observables of a run while it is going, and the ledger of its work."""
+"""Plots of the observables of a running simulation, and the ledger of its work."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     import viser
 
 MOST_POINTS = 400
-"""Largest number of points of a line; more are invisible."""
+"""Largest number of points of a line; more points are not visible."""
 MOST_KEPT = 4_000
-"""Largest number of values kept of an observable, as many as a page keeps frames."""
+"""Largest number of values that are kept of an observable; it is the largest number of frames that a page keeps."""
 HEIGHT = 190
 """Height of a plot [pixels]."""
 ROUNDING = 1e-6
-"""Relative change below which a line is drawn as level."""
+"""Relative change below which a line is drawn as constant."""
 COLOURS = (
     palette.VERMILION,
     palette.BLUE,
@@ -45,13 +45,13 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "fidelity": ("residual", "net_", "too_slow"),
     "activity": ("active_freedoms", "transitions"),
 }
-"""Groups of observables that are drawn together, by the beginnings of their names."""
+"""Groups of observables that are drawn together. The observables are given by the beginnings of their names."""
 MOST_LINES = len(COLOURS)
 
 
 class Observed:
-    """Observables of the frames that a run has kept so far. If there are too many, every second one is dropped, and
-    later ones are kept at the new distance."""
+    """Observables of the frames that a run has kept so far. If there are too many values, every second value is
+    dropped, and later values are kept at the new, doubled distance."""
 
     def __init__(self) -> None:
         self.times: list[float] = []
@@ -59,7 +59,7 @@ class Observed:
         self.largest: dict[str, float] = {}
         """Largest absolute value so far, by name."""
         self.taken = 0
-        """Number of frames taken, including those dropped since."""
+        """Number of frames taken so far, including dropped frames."""
         self._apart, self._loose = 0.0, False
 
     def take(self, time: float, values: Mapping[str, float]) -> None:
@@ -78,12 +78,12 @@ class Observed:
         for name, line in self.values.items():
             value = values.get(name, np.nan)
             line.append(value)
-            self.largest[name] = max(self.largest.get(name, 0.0), abs(value))  # NaN never compares as larger
+            self.largest[name] = max(self.largest.get(name, 0.0), abs(value))  # NaN is never larger
         if len(self.times) > MOST_KEPT:
             self._keep_every(2)
 
     def fill(self, times: np.ndarray, observables: Mapping[str, np.ndarray]) -> None:
-        """Set the observables of a run from before, all at once."""
+        """Set all observables of an earlier run at once."""
         self.times = [float(time) for time in times]
         lines = {name: np.asarray(line) for name, line in observables.items() if np.ndim(line) == 1 and name != "time"}
         lines = with_total(lines)
@@ -96,7 +96,7 @@ class Observed:
             self._keep_every(-(-len(self.times) // MOST_KEPT))
 
     def _keep_every(self, every: int) -> None:
-        """Keep only every n-th value, and the last."""
+        """Keep only every n-th value, and the last value."""
         last = len(self.times) - 1
         rows = [*range(0, last, every), last]
         self.times = [self.times[k] for k in rows]
@@ -110,7 +110,7 @@ class Observed:
         self.taken, self._apart, self._loose = 0, 0.0, False
 
     def choices(self) -> tuple[str, ...]:
-        """Return what can be drawn: groups with at least one observable, and every single observable."""
+        """Return the choices of the menu: groups with at least one observable, and every single observable."""
         groups = [name for name in GROUPS if self.members(name)]
         return (*groups, *sorted(self.values))
 
@@ -121,7 +121,7 @@ class Observed:
         starts = GROUPS[choice]
         found = [name for name in self.values if name.startswith(starts) and name != "energy_balance"]
         found.sort(key=lambda name: [name.startswith(start) for start in starts], reverse=True)
-        # Constant lines carry no information beside changing ones; they are kept only if all are constant.
+        # Constant lines carry no information beside changing lines; they are kept only if all lines are constant.
         moving = [name for name in found if np.nanmax(self.values[name]) != np.nanmin(self.values[name])]
         return (moving or found)[:MOST_LINES]
 
@@ -133,22 +133,22 @@ def with_total(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class LivePlot:
-    """One plot, with a menu of what it shows.
+    """One plot, with a menu that selects the observables.
 
     Parameters
     ----------
     gui
-        Page to which it is added.
+        Page to which the plot is added.
     observed
         Available observables.
     choices
-        Initial selection: the first of these that is available.
+        Initial selection: the first of these choices that is available.
     """
 
     def __init__(self, gui: viser.GuiApi, observed: Observed, *choices: str) -> None:
         self._gui, self._observed, self._wishes = gui, observed, choices
         self._wanted = ""
-        # A control that is hidden when it is added gets no width, so the plot is added with the first numbers.
+        # A control that is hidden when it is added gets no width, so the plot is added together with its first values.
         self._place = gui.add_folder(None, visible=False)
         self._parts: tuple[Any, Any] | None = None
         self._drawn: tuple[Any, ...] = ()
@@ -174,7 +174,7 @@ class LivePlot:
         return menu, plot
 
     def draw(self, units: UnitSystem, dimensions: Mapping[str, str], server: viser.ViserServer) -> None:
-        """Draw what has changed since the last call."""
+        """Draw the plot again if its values have changed since the last call."""
         choices = self._observed.choices()
         if self._wanted not in choices:
             self._wanted = next((wish for wish in self._wishes if wish in choices), "")
@@ -232,8 +232,8 @@ def _range(lines: list[np.ndarray]) -> tuple[float, float]:
 
 
 def ledger_table(observed: Observed, units: UnitSystem) -> str:
-    """Return the ledger at the latest frame, as a table: for each channel its work, its energy function and its factor;
-    and how well the balance T − T₀ = ΣW closes."""
+    """Return the ledger at the latest frame, as a table in HTML: for each channel its work, its energy function and its
+    factor, and the error of the balance T − T₀ = ΣW."""
     latest = {name: line[-1] for name, line in observed.values.items() if line}
     rows = []
     for channel in CHANNELS:

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     import viser
 
 LOCKS = ".articulon-studio"
-"""Folder with the lock that says that a studio is open on its parent folder."""
+"""Folder with the lock files of studios. Such a lock means that a studio is open on the parent folder."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a studio is opened."""
+    """The folder and the case on which a studio is opened."""
 
     home: Path
     """Folder that the studio reads from and writes to."""
     source: BrokenFile | CaseDocument
     """Source of the case: a document that is edited, or a file that cannot be read yet."""
     run: Path | None
-    """Folder of a run that is opened with it; None if there is none."""
+    """Folder of a run that is opened too; None if there is no run."""
     allow_code: bool
     """Whether functions that cases name may run."""
 
@@ -54,7 +54,7 @@ class Place:
 
 @contextmanager
 def opened(what: str, allow_code: bool = False) -> Iterator[Place]:
-    """Yield the place that a studio is opened on, locked for this studio.
+    """Yield the place on which a studio is opened, locked for this studio.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def opened(what: str, allow_code: bool = False) -> Iterator[Place]:
     Raises
     ------
     ArticulonError
-        For anything else, and if a studio is already open on the folder.
+        If ``what`` is none of these, and if a studio is already open on the folder.
     """
     path = Path(what)
     source: BrokenFile | CaseDocument
@@ -88,8 +88,8 @@ def _document(file: Path, allow_code: bool) -> BrokenFile | CaseDocument:
 
 
 def _of_run(folder: Path, allow_code: bool) -> BrokenFile | CaseDocument:
-    """Return the case of a run. It is saved elsewhere, because the run's own file records what the run was made
-    from."""
+    """Return the case of a run as a document. It is saved to another file, because the run's own file records the case
+    with which the run was made."""
     file = folder / CASE
     return _unless_broken(file, lambda: CaseDocument(text_of(file), source=str(file), allow_code=allow_code))
 
@@ -103,8 +103,8 @@ def _unless_broken(file: Path, opened: Callable[[], CaseDocument]) -> BrokenFile
 
 
 def _only_case(home: Path, allow_code: bool) -> BrokenFile | CaseDocument:
-    """Return the case of a folder that contains one, or a new one for a folder without any; with several, the user must
-    choose."""
+    """Return the only case of a folder, or a new case for a folder without cases. If the folder has several cases,
+    raise ArticulonError: the user must choose."""
     files = sorted(file for file in home.glob("*.toml") if re.search(r"^\s*\[case\]", _start(file), re.MULTILINE))
     if len(files) == 1:
         return _document(files[0], allow_code)

@@ -1,5 +1,5 @@
-"""Access control for pages, and detection of browsers that draw by software. It sits between browsers and viser's
-server.
+"""Access control for pages, and detection of browsers that draw by software. Requests of browsers pass through it
+before they reach viser's server.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 COOKIE = "articulon_token"
-"""Name of the cookie that keeps the token in a browser, so that addresses need not contain it. The port is appended,
-because browsers send the cookies of one port to all ports."""
+"""Name of the cookie that keeps the token in a browser, so that addresses need not contain the token. The port is
+appended, because browsers send the cookies of one port to all ports."""
 NO_TOKEN = "This page needs the token that the command printed: open the address with ?token=... as it stands there.\n"
 STRANGER = (
     "Nothing is served to pages of other sites, nor under other names than the command printed: open the address that "
@@ -52,7 +52,7 @@ addEventListener("DOMContentLoaded", () => {
 });
 </script>""".replace("TEXT", NO_WEBGL).replace("PATH", SOFTWARE_PATH)
 HTTP_PORT = 80
-"""Port of an address that names none."""
+"""Port of an address that names no port."""
 Answer = Callable[[Any, Request], Response | None]
 
 
@@ -62,15 +62,15 @@ class Guard:
     Parameters
     ----------
     token
-        Token that each page must send; None if none is required.
+        Token that each page must send; None if no token is required.
     names
         Names and addresses of this machine that requests may use.
     addresses
-        Whether requests may use any numeric address. Another site can make its own name resolve to this machine, but
-        cannot make a browser send a numeric address for it.
+        Whether requests may use any numeric address. This is safe: another site can make its own name resolve to this
+        machine, but cannot make a browser send a numeric address for that name.
     packed
-        Whether pages are compressed on their way, which takes a tenth of a second for the first one and pays only
-        where a network lies between.
+        Whether pages are compressed before they are sent. This takes a tenth of a second for the first page, and is
+        useful only if the browser is on another machine.
     """
 
     def __init__(
@@ -78,9 +78,9 @@ class Guard:
     ) -> None:
         self.token, self.names, self.addresses = token, tuple(name.lower() for name in names), addresses
         self.port: int | None = None
-        """Port of the server; until it is known, nothing is served."""
+        """Port of the server; until it is known, all requests are rejected."""
         self.by_software = False
-        """Whether a page has said that its browser draws without a graphics card."""
+        """Whether a page has reported that its browser draws without a graphics card."""
         self.packed = packed
         self._pages: dict[bytes, bytes] = {}
 
@@ -106,8 +106,8 @@ class Guard:
         return guarded
 
     def is_known_site(self, request: Request) -> bool:
-        """Return whether a request addresses this server by one of its names and comes from a page of this server;
-        browsers state the origin when a page opens a connection."""
+        """Return whether a request addresses this server by one of its names and comes from a page of this server.
+        Browsers state the origin of a page when it opens a connection."""
         asked, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
         if len(asked) != 1 or len(origins) > 1:
             return False
@@ -131,7 +131,8 @@ class Guard:
         if self.token is None:
             return True
         brought = parse_qs(urlsplit(request.path).query).get("token", [])
-        # Parsed by hand: libraries drop all cookies if one, perhaps of another program, is malformed.
+        # Cookies are parsed here, because libraries drop all cookies if one of them, perhaps of another program, is
+        # malformed.
         for cookie in ";".join(request.headers.get_all("Cookie")).split(";"):
             name, _, value = cookie.strip().partition("=")
             if name == self.cookie:
@@ -139,7 +140,7 @@ class Guard:
         return any(hmac.compare_digest(one.encode(errors="surrogateescape"), self.token.encode()) for one in brought)
 
     def _complete(self, response: Response) -> None:
-        """Add our title to the page, and a note for browsers that cannot draw it."""
+        """Add the title of articulon to the page, and a note for browsers that cannot draw it."""
         packed = response.headers.get("Content-Encoding") == "gzip"
         body = bytes(response.body)
         if body not in self._pages:
@@ -178,8 +179,8 @@ _making = threading.Lock()
 
 @contextlib.contextmanager
 def guarding(guard: Guard) -> Iterator[None]:
-    """Guard all viser servers that are made in this context. viser has no hook for this, so the function of the
-    underlying library that starts listening is replaced meanwhile."""
+    """Guard all viser servers that are made in this context. viser has no hook for this. So, while the context is
+    active, a guarded function replaces the function of the underlying library that starts listening."""
     import websockets.asyncio.server as library
 
     serve = library.serve

@@ -1,4 +1,4 @@
-"""Server of the pages: viser, reachable only from this machine unless a host is named."""
+"""Server of the pages. It is a viser server, which can be reached only from this machine unless a host is given."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 """Default host: pages are served to this machine only."""
 OURS = (LOOPBACK, "localhost")
-"""Hosts that only programs on this machine can reach, and names that requests may use for them."""
+"""Hosts that only programs on this machine can reach; requests may use both names."""
 EVERYWHERE = ("0.0.0.0", "::")
-"""Hosts that stand for all addresses of a machine."""
+"""Hosts that mean all addresses of a machine."""
 USUAL_PORT = 8080
 """Port that is tried first by default."""
 MISSING = "this needs viser: pip install 'articulon[studio]'"
@@ -32,7 +32,7 @@ MISSING = "this needs viser: pip install 'articulon[studio]'"
 
 def check_port(port: int | None, host: str = LOOPBACK) -> None:
     """Raise ArticulonError if viser is not installed, for a port that is taken, and for a host that is not an address
-    of this machine; None stands for any free port."""
+    of this machine. The port None means any free port."""
     try:
         import viser  # noqa: F401
     except ImportError:
@@ -40,7 +40,7 @@ def check_port(port: int | None, host: str = LOOPBACK) -> None:
     if port is None:
         return
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        # Ports of servers that have just ended count as free.
+        # With this option, ports of servers that have just ended count as free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
@@ -68,7 +68,7 @@ def server_at(port: int | None, host: str = LOOPBACK, token: str | None = None) 
     Parameters
     ----------
     port
-        Port; None for 8080, or the next free one.
+        Port; None for 8080, or the next free port.
     host
         Address of this machine to listen at; by default only programs on this machine can reach it.
     token
@@ -77,7 +77,8 @@ def server_at(port: int | None, host: str = LOOPBACK, token: str | None = None) 
     Raises
     ------
     ArticulonError
-        As for :func:`check_port` and :func:`check_token`, and if a host that other machines can reach has no token.
+        In the cases of :func:`check_port` and :func:`check_token`, and if no token is given for a host that other
+        machines can reach.
     """
     check_token(token)
     if host not in OURS and not token:
@@ -88,8 +89,8 @@ def server_at(port: int | None, host: str = LOOPBACK, token: str | None = None) 
     from articulon.studio.page_access import Guard, guarding
 
     class Server(viser.ViserServer):
-        """Server without public addresses. Any page could otherwise ask viser for one, which leads here through a relay
-        on the Internet."""
+        """Server without public addresses. Otherwise any page could ask viser for a public address, which leads to this
+        server through a relay on the Internet."""
 
         guard: Guard
         """Guard that has admitted the pages."""
@@ -116,7 +117,7 @@ def drawn_by_software(server: viser.ViserServer) -> bool:
 
 def ticks(closing: threading.Event, rate: float) -> Iterator[float]:
     """Yield the wall time since the last tick [s], ``rate`` times a second on average, until ``closing`` is set. After
-    a late tick the next one comes sooner, but missed ticks are left out."""
+    a late tick the next tick comes sooner, but missed ticks are left out."""
     before = due = time.monotonic()
     while True:
         due = max(due + 1.0 / rate, time.monotonic() - 1.0 / rate)
@@ -135,8 +136,8 @@ def stop(server: viser.ViserServer) -> None:
 
 @contextlib.contextmanager
 def silent() -> Iterator[None]:
-    """Suppress viser's announcements, which no option turns off: those on the standard output, and those that reach a
-    notebook in another way."""
+    """Suppress viser's announcements, because no option turns them off: on the standard output, and in notebooks, which
+    get them in another way."""
     console = rich.get_console()
     before, console.quiet = console.quiet, True
     try:

@@ -1,4 +1,5 @@
-"""Pictures of a scene, drawn by VTK without a window: each kind of solid is one set of glyphs, as on a page."""
+"""Pictures of a scene, drawn by VTK without a window. As on a page, all solids of one kind are instances of one mesh
+(VTK's glyphs)."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ def drawing_library() -> Any:
     Raises
     ------
     ArticulonError
-        If it is not installed.
+        If pyvista is not installed.
     """
     # Without a display, VTK first searches for one and prints a warning.
     if sys.platform == "linux" and not os.environ.get("DISPLAY"):

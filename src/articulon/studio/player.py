@@ -1,4 +1,4 @@
-"""Playback clock of a page: which frame of a run it shows, and when."""
+"""Playback clock of a page. It decides which frame of a run the page shows at each time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 import numpy as np
 
 LENGTH = 10.0
-"""Duration of playback of a run at speed 1, for any simulated time [s]."""
+"""Duration of the playback of a run at speed 1, for a run of any simulated time [s]."""
 
 
 class Player:
@@ -28,7 +28,7 @@ class Player:
 
     @property
     def frame(self) -> int:
-        """Number of the frame on show: the last one at or before the present moment."""
+        """Number of the shown frame: the last frame at or before the present time of playback."""
         with self._lock:
             return int(np.searchsorted(self._times, self._moment, side="right")) - 1
 
@@ -40,7 +40,7 @@ class Player:
             self.playing = True
 
     def pause(self) -> None:
-        """Stop at the frame on show."""
+        """Stop at the shown frame."""
         with self._lock:
             self.playing = False
 
@@ -65,6 +65,6 @@ class Player:
                 self.playing = False
 
     def lengthen(self, times: np.ndarray) -> None:
-        """Take the times of a run that has gained frames."""
+        """Set the times of a run that has new frames."""
         with self._lock:
             self._times = np.asarray(times, dtype=float)

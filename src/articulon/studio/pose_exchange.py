@@ -1,5 +1,5 @@
-"""Poses of a run for the page: memory shared by both processes that holds only the latest frame, so that the engine
-never waits.
+"""Poses of a run for the page. They are in memory that both processes share; it holds only the latest frame, so that
+the engine never waits.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ import numpy as np
 from articulon.studio.stage import Frame
 
 _COUNT = 8
-"""Size of the number of frames so far, which precedes the slots [bytes]."""
+"""Size of the number of frames so far, which is stored before the slots [bytes]."""
 _ATTEMPTS = 10
 PLACE = 12
 """Size of a position as a page receives it [bytes]."""
 FLOW = 6_500_000
-"""Limit of the positions that a page receives in a second [bytes]: 27 frames of 20,000 spheres. The page's process
-takes 2 ms for each of these, and more of them would cost a run on two cores more than 5 % of its speed."""
+"""Limit of the positions that a page receives in a second [bytes], equal to 27 frames of 20,000 spheres. The page's
+process takes 2 ms for each such frame; more frames would slow down a run on two cores by more than 5 %."""
 
 
 class Look(NamedTuple):
     """State of a run as the page sees it."""
 
     number: int
-    """Number of the look, from 1 on."""
+    """Number of the state, counted from 1."""
     steps: int
     """Number of steps that the run has taken."""
     frame: Frame
@@ -41,17 +41,17 @@ class FrameForm(NamedTuple):
     bodies: int
     """Number of bodies."""
     boxed: bool
-    """Whether there is a box."""
+    """Whether the model has a box."""
     coordinates: int
-    """Number of coordinates in a frame, by which bodies deform; 0 if none deforms."""
+    """Number of coordinates in a frame; flexible bodies deform by them. 0 if no body is flexible."""
     locks: bool
     """Whether bodies are locked and released."""
     state: int = 0
-    """Number of coordinates and speeds, from which forces follow; 0 if forces are not drawn."""
+    """Number of coordinates and speeds in a frame; forces are computed from them. 0 if forces are not drawn."""
     single: bool = False
-    """Whether poses are in single precision, in which they are drawn."""
+    """Whether poses are in single precision, which is enough for drawing."""
     drawn: int = 0
-    """Number of positions that a page receives in a frame, roughly."""
+    """Approximate number of positions that a page receives in a frame."""
 
     @property
     def seconds(self) -> float:
@@ -66,7 +66,7 @@ class FrameForm(NamedTuple):
             "time": (np.float64, ()),
             "steps": (np.int64, ()),
             "edges": (np.float64, (3, 3)),
-            "q": (np.float64, (0 if self.state else self.coordinates,)),  # the state begins with them
+            "q": (np.float64, (0 if self.state else self.coordinates,)),  # the state begins with the coordinates
             "state": (np.float64, (self.state,)),
             "positions": (pose, (self.bodies, 3)),
             "rotations": (pose, (self.bodies, 4)),
@@ -76,7 +76,7 @@ class FrameForm(NamedTuple):
 
 
 class PoseExchange:
-    """Shared memory with two slots for a frame, which are written in turn.
+    """Shared memory with two slots, each for one frame; the slots are written in turn.
 
     Parameters
     ----------
@@ -94,14 +94,14 @@ class PoseExchange:
 
     @classmethod
     def made(cls, form: FrameForm) -> PoseExchange:
-        """Create the exchange in new memory, in a file without a name, which disappears with the last process that
-        holds it."""
+        """Create the exchange in new memory. The memory is a file without a name; it disappears when the last process
+        that uses it ends."""
         with tempfile.TemporaryFile() as file:
             os.ftruncate(file.fileno(), _size(form))
             return cls(os.dup(file.fileno()), form)
 
     def put(self, frame: Frame, steps: int) -> None:
-        """Write a frame, in place of the one before the last."""
+        """Write a frame into the slot that does not hold the latest frame."""
 
         def write(positions: np.ndarray, rotations: np.ndarray) -> None:
             positions[:], rotations[:] = frame.positions, frame.rotations
@@ -116,7 +116,8 @@ class PoseExchange:
         edges: np.ndarray | None,
         **others: np.ndarray | None,
     ) -> None:
-        """Write a frame, in place of the one before the last, whose poses a function writes into this memory itself.
+        """Write a frame into the slot that does not hold the latest frame. A function writes the poses directly into
+        this memory.
 
         Parameters
         ----------
@@ -141,7 +142,7 @@ class PoseExchange:
         self._count[0] = following
 
     def latest(self, seen: int = 0) -> Look | None:
-        """Return the latest look, if it is newer than ``seen``."""
+        """Return the latest state, if its number is larger than ``seen``; otherwise None."""
         for _ in range(_ATTEMPTS):
             number = int(self._count[0])
             if number <= seen:
@@ -153,7 +154,7 @@ class PoseExchange:
         return None
 
     def _frame(self, slot: Any) -> Frame:
-        """Return a copy of what is in a slot."""
+        """Return a copy of the frame in a slot."""
 
         def copied(name: str) -> np.ndarray | None:
             return np.array(slot[name]) if slot[name].size else None

@@ -1,5 +1,5 @@
-"""Pulling on bodies of a run on the page: by dragging them with the control key held, or by a handle on a body that has
-been clicked on.
+"""Pulls on bodies of a run on the page. A user drags a body while the control key is pressed, or drags a handle on a
+body that has been clicked on.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HANDLE, LINE = "/pull/handle", "/pull/line"
 HANDLE_SIZE = 1.2
 """Size of the handle, in units of the page."""
 STRENGTHS = -2.0, 3.0
-"""Range of the strength of a pull, as powers of ten."""
+"""Range of the strength of a pull, as exponents of ten."""
 HINT = (
     '<div style="padding:0.2em 0.8em;font-size:0.82em;color:#555">Hold Ctrl (Cmd) and drag a body, or click on one and '
     "drag its handle.</div>"
@@ -33,20 +33,20 @@ HINT = (
 
 @dataclass(frozen=True)
 class Grip:
-    """A point of a body that is held."""
+    """A point of a body that a user holds."""
 
     body: int
     """The body."""
     point: np.ndarray
     """Point in the body's frame [length], shape (3,)."""
     by_handle: bool
-    """Whether it is dragged by a handle; otherwise the body itself is dragged."""
+    """Whether the point is dragged by a handle; otherwise the body itself is dragged."""
     target: np.ndarray | None = None
-    """Point on the page that it is pulled to, shape (3,); None while nobody pulls."""
+    """Point on the page to which the body's point is pulled, shape (3,); None while there is no pull."""
 
 
 class PullTool:
-    """Controls of a pull, with its handle and the drawn spring.
+    """Controls of a pull, with the handle and the drawn spring.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class PullTool:
 
     @property
     def held(self) -> Grip | None:
-        """Point that somebody holds, or could drag by its handle; None if there is none."""
+        """Point that a user holds, or could drag by its handle; None if there is no such point."""
         with self._lock:
             return self._grip
 
@@ -94,7 +94,7 @@ class PullTool:
             self._grip = grip
 
     async def _drag(self, event: viser.SceneNodeDragEvent[Any]) -> None:
-        """Handle a drag. The server awaits it, so that drags are handled in order."""
+        """Process a drag. The server awaits this function, so that drags are processed in order."""
         if event.phase == "start" and event.instance_index is not None:
             place = np.array(event.start_position)
             self._hold(self._grip_at(event.target, event.instance_index, place, by_handle=False))
@@ -112,7 +112,7 @@ class PullTool:
         self._hold(self._grip_at(event.target, event.instance_index, place, by_handle=True))
 
     def _grip_at(self, handle: Any, instance: int, place: np.ndarray, *, by_handle: bool) -> Grip | None:
-        """Return a grip at a place on the page; None if nothing there can be pulled."""
+        """Return a grip at a place on the page; None if no body there can be pulled."""
         view, frame = self._view, self._frame
         if view is None or frame is None or not self.session.going:
             return None
@@ -123,12 +123,12 @@ class PullTool:
         return Grip(body, turn.T @ (place / view.stage.factor + view.stage.middle - origin), by_handle)
 
     def _pose(self, view: ViserScene, frame: Frame, body: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the position of a body on show [length], and its rotation matrix."""
+        """Return the position of a shown body [length], and its rotation matrix."""
         return shown_places(view.scene, frame)[body], matrices(frame.rotations[body][None])[0]
 
     def update(self, frame: Frame | None) -> None:
-        """Send the pull to the engine and draw it. ``frame`` is the frame on show; None if that is not the latest of a
-        run in progress."""
+        """Send the pull to the engine and draw it. ``frame`` is the shown frame; None if this is not the latest frame
+        of a run in progress."""
         self._frame = frame
         if self._folder.visible != self.session.going:
             self._folder.visible = self.session.going
@@ -146,11 +146,12 @@ class PullTool:
                 self.session.tell("let_go")
             return
         stage = self._view.stage
-        # A tree may be shown wrapped into its box, or followed: shift the target by the same displacement.
+        # The shown place of a tree may be wrapped into the box, or relative to the centre of all bodies: shift the
+        # target back.
         actual = self.session.frames[-1].positions[grip.body]
         apart = actual - shown_places(self._view.scene, frame)[grip.body]
         target = grip.target / stage.factor + stage.middle + apart
-        if not np.isfinite([*target, *grip.point]).all():  # a page may send anything
+        if not np.isfinite([*target, *grip.point]).all():  # a page may send invalid numbers
             self._hold(None)
             return
         strength = strength_of(self._strength.value)
@@ -162,7 +163,7 @@ class PullTool:
             )
 
     def _draw(self, grip: Grip | None, frame: Frame | None) -> None:
-        """Draw the handle on the body, and a line from there to its target."""
+        """Draw the handle on the body, and a line from the held point to its target."""
         if grip is None or frame is None or self._view is None:
             for one in (self._handle, self._line):
                 if one is not None:
@@ -191,7 +192,7 @@ class PullTool:
             self._line.points = ends
 
     async def _move(self, event: viser.TransformControlsEvent) -> None:
-        """Handle a drag of the handle."""
+        """Process a drag of the handle."""
         grip = self._grip
         if grip is not None:
             target = None if event.phase == "end" else np.array(event.target.position, dtype=float)
@@ -199,8 +200,8 @@ class PullTool:
 
 
 def strength_of(power: Any) -> float:
-    """Return the strength of a pull from the power of ten that a page sends; the usual strength if that is not a number
-    within the bounds."""
+    """Return the strength of a pull from the power of ten that a page sends. It is the usual strength if the page sends
+    no number, or a number outside the bounds."""
     weakest, strongest = STRENGTHS
     fits = isinstance(power, int | float) and weakest <= power <= strongest
     return 10.0 ** float(power) if fits else 1.0

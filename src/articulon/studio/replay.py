@@ -19,16 +19,16 @@ from articulon.studio.stage import FIELD, stage_of
 from articulon.studio.viser_scene import ViserScene
 
 ROOM = 5_000_000
-"""Size limit of all frames before compression [bytes]; with the drawing code a page is then at most 5 MB."""
+"""Size limit of all frames before compression [bytes]. Together with the drawing code, a page is then at most 5 MB."""
 MOST_FRAMES = 300
-"""Largest number of frames; a replay could not show more in its duration."""
+"""Largest number of frames; a replay cannot show more frames in its duration."""
 GRAIN = 2.0**-13
-"""Grid to which positions are rounded, in units of the page, whose scene is ten units wide; numbers with fewer digits
+"""Grid to which positions are rounded, in units of the page; the scene is ten units wide. Numbers with fewer digits
 compress better."""
 NUMBER = 4
 """Size of a number in single precision [bytes]."""
 LOW = 0.85
-"""Position of the time below the centre, as a fraction of half the height of the picture."""
+"""Distance of the displayed time below the centre, as a fraction of half the height of the picture."""
 HEIGHT = 480
 """Height of a replay in a notebook [pixels]."""
 
@@ -41,7 +41,7 @@ class Replay:
     html
         HTML of the page.
     frames
-        Numbers of the frames that it contains.
+        Numbers of the frames that the page contains.
     """
 
     def __init__(self, html: str, frames: np.ndarray) -> None:
@@ -51,7 +51,7 @@ class Replay:
         return f"Replay({len(self.frames)} frames, {len(self.html) / 1e6:.1f} MB)"
 
     def _repr_html_(self) -> str:
-        """Return the page in a frame of its own, for a notebook."""
+        """Return the page in an HTML frame, for a notebook."""
         inside = html.escape(self.html, quote=True)
         return f'<iframe srcdoc="{inside}" width="100%" height="{HEIGHT}" style="border:1px solid #ddd"></iframe>'
 
@@ -68,13 +68,13 @@ def fits(frames: RunFrames) -> bool:
 
 
 def _frame_size(scene: Scene) -> int:
-    """Return the size of the positions of everything that moves [bytes]."""
+    """Return the size of the positions of all moving objects in a frame [bytes]."""
     turning = scene.rods.number + scene.boxes.number + sum(part.solids.number for part in scene.meshes)
     return NUMBER * (3 * scene.balls.number + 7 * turning + 6 * scene.springs.number)
 
 
 def replay_of(frames: RunFrames | FileFrames) -> Replay:
-    """Return a replay of a run, or of a file of frames, with as many frames as fit.
+    """Return a replay of a run, or of a file of frames, with as many frames as fit into the page.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def replay_of(frames: RunFrames | FileFrames) -> Replay:
     try:
         stage = stage_of(scene, frames.some())
         shown = ViserScene(server, scene, stage, frames[0], grain=GRAIN, drawing=Drawing())
-        # At the lower edge of the picture.
+        # The time is displayed at the lower edge of the picture.
         below = -LOW * float(np.linalg.norm(stage.camera)) * np.tan(0.5 * FIELD) * stage.up
         clock = server.scene.add_label("/time", "", position=tuple(below))
         span = float(frames.times[-1] - frames.times[0])
@@ -104,7 +104,7 @@ def replay_of(frames: RunFrames | FileFrames) -> Replay:
 
 
 def _with_license(page: str) -> str:
-    """Return the page with the licence of the client that it contains, as the licence requires."""
+    """Return the page with the licence of viser's client, which the page contains; the licence requires this."""
     text = distribution("viser").read_text("licenses/LICENSE") or ""
     end = page.rindex("</body>")
     return f"{page[:end]}<!-- viser, which draws this page:\n{text.replace('--', '- -')}-->{page[end:]}"

@@ -1,4 +1,4 @@
-"""Frames of a run for display, also of a run that is still going."""
+"""Frames of a run for display, also of a run that has not ended."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from articulon.studio.scene import Scene, scene_of
 from articulon.studio.stage import LOOKED_AT, Frame
 
 FAR = 4.0
-"""Displacement, relative to their extent, beyond which bodies are followed."""
+"""Displacement of the centre of all bodies, relative to their extent, above which the display follows the bodies."""
 
 
 class RunFrames:
@@ -29,9 +29,9 @@ class RunFrames:
     run
         The run, in memory or in a folder.
     opened
-        Function that opens the run again to find new frames; None for a run that is finished.
+        Function that opens the run again to find new frames; None for a run that has ended.
     follows
-        Whether positions are shown relative to the middle of all bodies if that moves far.
+        Whether positions are shown relative to the centre of all bodies if this centre moves far.
 
     Raises
     ------
@@ -75,22 +75,22 @@ class RunFrames:
         return Frame(positions, self.rotations[number], float(self.times[number]), edges, q, locked)
 
     def with_state(self, number: int) -> Frame:
-        """Return a frame with its coordinates and speeds, from which the forces follow."""
+        """Return a frame with its coordinates and speeds; forces are computed from them."""
         return self[number]._replace(state=np.concatenate([self.run.q[number], self.run.u[number]]))
 
     @property
     def followed(self) -> bool:
-        """Whether positions are relative to the middle of all bodies, because that has moved far."""
+        """Whether positions are relative to the centre of all bodies, because this centre has moved far."""
         return self._shift is not None
 
     def some(self) -> list[Frame]:
-        """Return some of the frames, from the first to the last, which determine the size of the scene."""
+        """Return some of the frames, including the first and the last. They determine the size of the scene."""
         numbers = np.unique(np.linspace(0, len(self) - 1, LOOKED_AT).round().astype(int))
         return [self[int(number)] for number in numbers]
 
     @cached_property
     def scene(self) -> Scene:
-        """What is drawn."""
+        """Scene that is drawn."""
         return scene_of(self.model, self[0].positions, self[0].rotations)
 
     @property
@@ -100,18 +100,18 @@ class RunFrames:
         return str(getattr(case, "title", "") or getattr(case, "name", "") or "articulon")
 
     def words(self, number: int) -> str:
-        """Return what the page says of a frame: its time, and that of the last one."""
+        """Return the text of the page about a frame: its time, and the time of the last frame."""
         scale = suited(self.model.units, "time", float(self.times[-1]))
         return f"t = {scale.text(float(self.times[number]))} of {scale.text(float(self.times[-1]))}"
 
     def label(self, number: int) -> str:
-        """Return the time of a frame, as it stands in a replay."""
+        """Return the time of a frame as text for a replay."""
         scale = suited(self.model.units, "time", float(self.times[-1]))
         return f"t = {scale.text(float(self.times[number]), 3)}"
 
     @property
     def state(self) -> str:
-        """What the page says of the run: how it ended, and its verdict."""
+        """Text of the page about the run: how it ended, and its verdict."""
         if self.run.in_memory:
             return "in memory"
         verdict = (self.run.summary.get("fidelity") or {}).get("verdict", "")
@@ -134,7 +134,7 @@ class RunFrames:
 
 
 def floats(model: Model) -> bool:
-    """Whether several bodies can drift away together: nothing holds them, and no fixed object is drawn."""
+    """Whether the bodies can drift away together: there are several, none is held, and no fixed object is drawn."""
     joints = [joint for joint, parent in zip(model.joints, model.parents.tolist(), strict=True) if parent < 0]
     held = any(joint.kind not in UNBOUND for joint in joints) or bool((model.sites.body < 0).any())
     held |= any(getattr(force, "walls", ()) or isinstance(force, PointSpring) for force in model.forces)
@@ -142,8 +142,8 @@ def floats(model: Model) -> bool:
 
 
 def _drift(model: Model, positions: np.ndarray) -> np.ndarray | None:
-    """Return the displacement of the middle of all bodies since the first frame [length], shape (frames, 1, 3), if
-    several bodies move together far beyond their extent and no fixed object is drawn; else None."""
+    """Return the displacement of the centre of all bodies since the first frame [length], shape (frames, 1, 3). None
+    unless several bodies move together, by much more than their extent, and no fixed object is drawn."""
     if not floats(model):
         return None
     middle = positions.mean(axis=1, keepdims=True)
@@ -153,8 +153,9 @@ def _drift(model: Model, positions: np.ndarray) -> np.ndarray | None:
 
 
 def locked_bodies(model: Model, u: np.ndarray) -> np.ndarray:
-    """Return whether each body is locked to its parent, shape (frames, bodies), from the speeds of frames (frames, nu):
-    the speeds of its joint and modes are exactly zero while others in the same frame are not."""
+    """Return whether each body is locked to its parent, shape (frames, bodies), from the speeds of frames (frames, nu).
+    A body is locked if the speeds of its joint and modes are exactly zero, and other speeds in the same frame are
+    not."""
     joints = joints_of(model)
     moving = np.zeros((len(u), model.bodies), dtype=bool)
     owner = np.array([joints.body(model, part) for part in joints.u.tolist()])

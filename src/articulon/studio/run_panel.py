@@ -33,11 +33,11 @@ SPEEDS: dict[str, float | None] = {
     "the run in 1 min": 60.0,
     "the run in 10 min": 600.0,
 }
-"""Wall time of the whole run for each entry of the menu [s]."""
+"""Wall time in which a whole run is shown, for each entry of the menu [s]."""
 
 
 class RunPanel:
-    """Controls of a run. Input comes from many threads and is carried out only by :meth:`update`.
+    """Controls of a run. Requests come from many threads; only :meth:`follow_wishes` carries them out.
 
     Parameters
     ----------
@@ -52,10 +52,10 @@ class RunPanel:
     def __init__(self, server: viser.ViserServer, session: RunSession, begin: Callable[[bool], None]) -> None:
         self.server, self.session, self._begin = server, session, begin
         self.fault: str | None = None
-        """Reason why no case can be run; None if there is one."""
+        """Reason why the case cannot be run; None if it can be run."""
         self._wishes: SimpleQueue[Callable[[], Any]] = SimpleQueue()
         self._slow = self._slower = -1.0
-        # The frame's number changes when other frames are dropped.
+        # The time is stored, because the frame's number changes when other frames are dropped.
         self._shown_time: float | None = None
         self._written: dict[str, str] = {}
         self._player: Player | None = None
@@ -63,12 +63,12 @@ class RunPanel:
 
     @property
     def shown(self) -> int | None:
-        """Number of the frame on show; None for the latest."""
+        """Number of the shown frame; None for the latest frame."""
         frames = self.session.frames
         return None if self._shown_time is None or not len(frames) else frames.number_at(self._shown_time)
 
     def show(self, number: int | None) -> None:
-        """Show a frame, and stay at its time even if frames around it are dropped; None for the latest."""
+        """Show a frame, and stay at its time even if frames around it are dropped. None shows the latest frame."""
         frames = self.session.frames
         if number is None or not len(frames):
             self._shown_time = None
@@ -77,7 +77,7 @@ class RunPanel:
 
     @property
     def wish(self) -> str:
-        """How balls are to be drawn."""
+        """Requested way to draw balls, one of ``drawing_choice.WISHES``."""
         return wish_of(self.balls)
 
     def _add_controls(self) -> None:
@@ -144,7 +144,7 @@ class RunPanel:
         self._shown_time, self._player = None, None
 
     def _play(self) -> None:
-        """Play the kept frames from the beginning, or stop at the present one."""
+        """Play the kept frames from the beginning, or stop at the shown frame."""
         if self._player is not None:
             self._player = None
         elif len(self.session.frames) > 1:
@@ -179,7 +179,7 @@ class RunPanel:
     def rate(self, case: Case) -> float | None:
         """Return the speed selected in the menu, as simulated time per second [time]; None for as fast as possible."""
         choice = self._speed.value
-        if choice not in SPEEDS:  # a page may send anything
+        if choice not in SPEEDS:  # a page may send an unknown choice
             self._speed.value = FASTEST  # type: ignore[misc]
             choice = FASTEST
         if choice == FASTEST:

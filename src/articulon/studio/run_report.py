@@ -19,26 +19,26 @@ CAPTION = "Drag to turn it, turn the wheel to come nearer, and move the bar to c
 
 
 def write_report(folder: Path, reference: Path | None = None) -> Path:
-    """Write the report of a run into its folder, also while it is going or after it was killed.
+    """Write the report of a run into its folder. The run may also be unfinished or killed.
 
     Parameters
     ----------
     folder
         The folder of a run.
     reference
-        A PDB or mmCIF file that the molecules of the run are compared with; by default the run's first frame.
+        A PDB or mmCIF file with which the molecules of the run are compared; by default the run's first frame.
 
     Returns
     -------
     Path
-        The file, ``report.html``: figures, key numbers and notes in one file, readable without a network, and a
-        three-dimensional replay if viser is installed.
+        The file ``report.html``. It contains figures, key numbers and notes, and a three-dimensional replay if viser is
+        installed. It can be read without a network.
 
     Raises
     ------
     ArticulonError
-        If the folder does not contain a readable run, and for a reference that lacks the run's atoms or is given for a
-        run without molecules.
+        If the folder does not contain a readable run, if the reference lacks atoms of the run, or if a reference is
+        given for a run without molecules.
     """
     folder = Path(folder)
     run = Run(folder, Case.read(folder / CASE))
@@ -62,7 +62,7 @@ def write_report_of(run: Run, file: Path) -> Path:
     Raises
     ------
     ArticulonError
-        For results that cannot be read, and a file that cannot be written.
+        For results that cannot be read, and for a file that cannot be written.
     """
     view = View.of(run)
     write_text(file, report(view, replay_part(run, view)))
@@ -70,8 +70,8 @@ def write_report_of(run: Run, file: Path) -> Path:
 
 
 def replay_part(run: Run, view: View) -> str:
-    """Return the run in three dimensions as a part of a page; empty if viser is not installed, if there is no motion to
-    show, or if it would be too large."""
+    """Return the replay of a run as a part of a page. It is empty if viser is not installed, if there is no motion to
+    show, or if the replay would be too large."""
     if find_spec("viser") is None or view.times.size < 2:
         return ""
     if run.known_model is None:
@@ -81,9 +81,9 @@ def replay_part(run: Run, view: View) -> str:
         if not fits(frames):
             return ""
         page = replay_of(frames).html
-    except OSError:  # no port can be opened on this machine
+    except OSError:  # viser needs a port, and this machine does not allow one
         return ""
-    except ModelError as error:  # for example a mesh file that is gone
+    except ModelError as error:  # for example, a mesh file is missing
         return f"<p>Not shown in three dimensions: {escape(str(error))}</p>"
     inside = escape(page, quote=True)
     return (

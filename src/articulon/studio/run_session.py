@@ -1,4 +1,4 @@
-"""A run as a page sees it: the engine, the frames that are kept, and its messages."""
+"""The run that a page shows: its engine, its kept frames, and its messages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from articulon.studio.stage import Frame
 MOST_NOTES = 40
 """Largest number of messages that are kept."""
 FAILED = "this run has failed: what there is of it is shown; Run makes another one"
-"""Message for a failed run that is opened again; only the page that started it has shown the details."""
+"""Message for a failed run that is opened again; only the page that started the run has shown the details."""
 MOST_LOADED = 1_000
 """Largest number of frames that are loaded from the folder of a run."""
 
@@ -69,7 +69,7 @@ class RunSession:
 
     @property
     def going(self) -> bool:
-        """Whether there is an engine."""
+        """Whether the run has an engine, so that it is in progress."""
         return self.engine is not None
 
     @property
@@ -111,7 +111,8 @@ class RunSession:
             self.frames.add(frames.with_state(k) if self.model.bodies <= MOST else frames[k])
 
     def begin(self, case: Case, model: Model, waits: bool = False) -> None:
-        """Run a case: continue the run in the folder if its case is the same, otherwise start in a new folder.
+        """Run a case. If the run in the folder has the same case, it is continued; otherwise a run starts in a new
+        folder.
 
         Raises
         ------
@@ -124,7 +125,7 @@ class RunSession:
         resume = self.can_go_on and self.case is not None and self.case.digest() == case.digest()
         folder = self.folder if resume else free_folder(self.runs, case.folder_name)
         assert folder is not None
-        # If it cannot be started, nothing changes.
+        # If the engine cannot be started, the session stays unchanged.
         engine = Engine(Job(case, model, folder, resume, self.rate, waits))
         if not resume:
             self.frames.clear()
@@ -159,25 +160,27 @@ class RunSession:
         engine = self.engine
         if engine is None:
             return None
-        # The engine shows a state before it reports it, so the state read after its last message is the last one.
+        # The engine shows a state before it reports it. So a state that is read after the last message is the last
+        # state.
         heard, look = engine.heard(), engine.latest()
         if look is not None:
             self.frames.add(look.frame)
         for said in heard:
             self._take(said)
         if look is not None:
-            # Within a long chunk nothing is reported, but the state is shown.
+            # Within a long chunk, the engine reports no progress, but it shows the state.
             self.time, self.steps = max(self.time, look.frame.time), max(self.steps, look.steps)
         if engine.ended:
             engine.close()
         if self.state == "ended":
-            # It is still writing its report, which blocks nobody.
+            # The engine may still write its report; the session does not wait for this.
             self.engine = None
             self._finishing += [] if engine.ended else [engine]
         return None if look is None else look.frame
 
     def _take_last_words(self, heard: list[dict[str, Any]]) -> None:
-        """Process messages of an engine whose run has ended. They must not affect another run that may be going on."""
+        """Process messages of an engine whose run has ended. They must not affect another run that may be in
+        progress."""
         for said in heard:
             if said["kind"] == "message":
                 self._take(said)
@@ -213,14 +216,14 @@ class RunSession:
             self._take_notes()
             assert self.model is not None
             if min(self.observed.taken, most_loaded(self.model)) > len(self.frames):
-                # The page has seen only a few states of a very short run; its folder has more frames.
+                # Of a very short run, the page has received only a few states; the folder of the run has more frames.
                 with suppress(ArticulonError, OSError):
                     self._load()
         if self.error is not None:
             self.note(said["heading"], self.error)
 
     def _find_checkpoint(self) -> None:
-        """Check whether a killed engine has left a run that can be continued."""
+        """Check whether a killed engine has left a checkpoint from which the run can be continued."""
         assert self.folder is not None
         with suppress(ArticulonError, OSError):
             found = dict(read_summary(self.folder))
@@ -238,7 +241,8 @@ class RunSession:
             self.note("note", text)
 
     def close(self) -> str | None:
-        """Stop the engine and save the state; return how to continue, if there is anything to continue."""
+        """Stop the engine and save the state. Return a message on how to continue the run; None if there is no run to
+        continue."""
         for late in self._finishing:
             self._take_last_words(late.close())
         if self.engine is not None:
@@ -251,13 +255,14 @@ class RunSession:
 
 
 def most_loaded(model: Model) -> int:
-    """Return how many frames are loaded from a folder: as many as fit in memory, in double precision."""
+    """Return the number of frames that are loaded from a folder: as many as fit in memory, in double precision."""
     each = 8 * (7 * model.bodies + model.nq + model.nu)
     return min(MOST_LOADED, max(2, ROOM // max(each, 1)))
 
 
 def free_folder(runs: Path, name: str) -> Path:
-    """Return a folder of this name that contains no run and no other files; a number is appended if needed."""
+    """Return a folder of this name that contains no run and no other files; a number is appended to the name if
+    necessary."""
     number = 1
     while True:
         folder = runs / (name if number == 1 else f"{name}-{number}")
@@ -267,7 +272,7 @@ def free_folder(runs: Path, name: str) -> Path:
 
 
 def check_is_run(folder: Path) -> bool:
-    """Return whether a folder contains a run; raises ArticulonError if it contains parts of one without its case."""
+    """Return whether a folder contains a run; raises ArticulonError if it contains parts of a run without its case."""
     held = [name for name in HELD if os.path.lexists(folder / name)]
     if held and CASE not in held:
         raise ArticulonError(f"{folder} holds {held[0]} and no {CASE}: put the case back, or open another folder")

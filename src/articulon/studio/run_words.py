@@ -1,5 +1,5 @@
-"""Texts of a page about a run: its progress, its status light with the verdict, and its messages. All foreign text is
-escaped here.
+"""Texts of a page about a run: its progress, its status light with the verdict, and its messages. All text from other
+sources is escaped here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def light_of(state: str, summary: Mapping[str, Any] | None, error: str | None) -
     summary
         Summary of a run that has ended.
     error
-        Reason why it has failed, or why there is no case.
+        Reason why the run has failed, or why the case cannot be run.
     """
     if state == "starting":
         return Light(BLUE, "starting")
@@ -75,7 +75,7 @@ def light_box(light: Light) -> str:
 
 
 def clock_box(units: UnitSystem, time: float, end: float, shown: float | None, figures: Iterable[str]) -> str:
-    """Return the progress of a run as HTML: the time, the time on show if that is an earlier one, and further
+    """Return the progress of a run as HTML: the time of the run, the shown time if it is earlier, and further
     figures."""
     scale = suited(units, "time", end)
     words = f"t = {scale.text(time)} of {scale.text(end)}"
@@ -89,7 +89,8 @@ def clock_box(units: UnitSystem, time: float, end: float, shown: float | None, f
 
 
 def pace_text(units: UnitSystem, rate: float | None) -> str:
-    """Return how fast simulated time passes: per hour of wall time and, for real-world units, as a factor."""
+    """Return the speed of a run as text: simulated time per hour of wall time and, except in reduced units, the ratio
+    of simulated time to wall time."""
     if rate is None:
         return ""
     if units.time is None:
@@ -102,8 +103,8 @@ def pace_text(units: UnitSystem, rate: float | None) -> str:
 
 
 def note_box(notes: Iterable[tuple[str, str]]) -> str:
-    """Return the HTML of messages, the latest first, each with its heading: ``""``, ``"warning"``, ``"error"`` and so
-    on."""
+    """Return the HTML of messages, the latest first, each with its heading: ``""``, ``"warning"``, ``"error"`` or
+    another word."""
     lines = []
     for heading, text in notes:
         colour = RED if heading in ("error", "diverged", "failed") else YELLOW if heading else "#555"

@@ -23,21 +23,23 @@ from articulon.studio.traces import Trace, traces_of
 from articulon.studio.walls import WallShape, wall_shapes
 
 LIMB, JOINT, MARK, POINT = 0.022, 0.05, 0.04, 0.06
-"""Radius of limbs, of joints, of sites without extent, and of bodies without inertia, relative to the link length."""
+"""Radius of limbs, of joints, of sites that have no radius, and of bodies without inertia, relative to the link length.
+Limbs are the rods from a body's centre of mass to its joints."""
 FINE, NARROW = 0.7, 0.15
-"""Radius of a site, relative to the median of the known radii of bodies; radius of a limb, relative to its body's."""
+"""Two relative radii: of a site, relative to the median of the known radii of bodies; and of a limb, relative to the
+radius of its body."""
 BULKY, BULKY_BALL = 2.2, 0.5
-"""Length of a solid, relative to the span of the body's joints and centre of mass, above which it says nothing about
-the body's shape; and the same for balls, which hide the limbs sooner."""
+"""Length of a solid, relative to the span of the body's joints and centre of mass, above which the solid would hide the
+body's joints. The second number is for balls, which hide the limbs at smaller lengths."""
 FEW = 12
-"""Largest number of bodies that have a colour each; with more, colours follow the places in the trees."""
+"""Largest number of bodies that all get their own colour. With more bodies, colours follow the places in the trees."""
 THICK = 0.06
 """Radius of limbs of bodies without a solid, relative to the link length."""
 THIN, STOUT = 0.003, 0.12
-"""Smallest radius of rods relative to the extent of the scene, so that they are visible; and the upper limit of this
-radius relative to the link length."""
+"""Smallest radius of rods relative to the extent of the scene, so that rods are visible; and the upper limit of this
+smallest radius, relative to the link length."""
 STICK, ATOM = 0.18, 0.25
-"""Radius of the stick of a bond, and of an atom, relative to the length of a bond."""
+"""Radius of the stick that shows a bond, and radius of an atom, relative to the length of a bond."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +55,7 @@ class Scene:
     boxes: Solids
     """Boxes, with their edges as sizes."""
     springs: Springs
-    """Springs between points, and bonds that stretch."""
+    """Springs between points, and bonds with a spring force."""
     walls: tuple[WallShape, ...]
     """Walls that spheres touch."""
     up: np.ndarray | None
@@ -63,24 +65,24 @@ class Scene:
     meshes: tuple[MeshSolids, ...] = ()
     """Meshes from files."""
     traces: tuple[Trace, ...] = ()
-    """Flexible bodies along their nodes, and backbones of molecules."""
+    """Lines along the nodes of flexible bodies, and along the backbones of molecules."""
 
     @property
     def wraps(self) -> bool:
-        """Whether trees are wrapped into a periodic box; molecules and other trees stay whole."""
+        """Whether trees are wrapped into a periodic box. Each tree, such as a molecule, stays whole."""
         box = self.model.box
         return box is not None and bool(box.periodic.any())
 
     def spring_ends(self, edges: np.ndarray | None, positions: np.ndarray, rotations: np.ndarray) -> np.ndarray:
-        """Return the ends of the springs [length], shape (springs, 2, 3). Both ends coincide if a spring crosses a face
-        of the box, so that it is not drawn.
+        """Return the ends of the springs [length], shape (springs, 2, 3). If a spring crosses a face of the box, both
+        ends get the same point, so that the spring is not drawn.
 
         Parameters
         ----------
         edges
             Edges of the box, as rows [length], shape (3, 3); None without a box.
         positions, rotations
-            Poses of the bodies as they are shown, shapes (bodies, 3) and (bodies, 4).
+            Shown poses of the bodies, shapes (bodies, 3) and (bodies, 4).
         """
         ends = self.springs.placed(positions, rotations)
         if self.wraps and edges is not None:
@@ -93,17 +95,17 @@ class Scene:
 def scene_of(model: Model, positions: np.ndarray, rotations: np.ndarray) -> Scene:
     """Build the scene of a model.
 
-    It contains the given shapes of bodies, lines from node to node of flexible bodies, spheres where sites or drag give
-    bodies a radius, sticks between atoms, and for all other bodies the solid of their inertia with limbs from joint to
-    joint.
+    It contains the given shapes of bodies, lines from node to node of flexible bodies, spheres for bodies whose sites
+    or drag have a radius, and sticks between atoms. All other bodies are drawn as the solid of their inertia, with
+    limbs from joint to joint.
 
     Parameters
     ----------
     model
         The model.
     positions, rotations
-        Poses of its bodies at some time, world frame, shapes (bodies, 3) and (bodies, 4). They determine where the
-        joints of children are fixed on their parents, and where bonds begin and end.
+        Poses of the bodies at one time, world frame, shapes (bodies, 3) and (bodies, 4). They determine the points at
+        which the joints of children are fixed on their parents, and the ends of bonds.
 
     Raises
     ------
@@ -190,14 +192,14 @@ class _Parts:
         extent = float(np.ptp(positions, axis=0).max()) if model.bodies else 0.0
         self.thinnest = min(THIN * extent, STOUT * self.link)
         self.shapes = ShapeSolids(model, self.colour)
-        # Bodies whose shape comes from their sites, and bodies whose shape comes from their drag.
+        # Bodies with a shape from their sites, and bodies with a shape from their drag.
         self.carrying = np.zeros(model.bodies, dtype=bool)
         sites = model.sites
         self.carrying[sites.body[(sites.body >= 0) & (self.radii > 0.0)]] = True
         if model.atoms is not None:
             self.carrying[sites.body[model.atoms.site]] = True
         self.shaped = np.array([bool(several) for several in model.shapes], dtype=bool)
-        # A body welded to one with shapes is only a frame on it, or has no shape on purpose.
+        # A body that is welded to a body with shapes is only a frame on this body, or has no shape on purpose.
         self.shaped |= (model.kinds == WELD) & np.isin(model.link, model.link[self.shaped])
         # Flexible bodies are drawn from node to node.
         self.shaped[list(model.modes)] = True
@@ -205,8 +207,9 @@ class _Parts:
         self.bare = np.zeros(model.bodies, dtype=bool)
 
     def _link_length(self) -> float:
-        """Return the median of the distances from joint to centre of mass and from a parent's joint to its child's; if
-        there are none, the median of the radii, or 1 for points [length]."""
+        """Return the typical length of a link [length]. It is the median of the distances from joint to centre of mass,
+        and from a parent's joint to its child's joint. If all are zero, it is the median of the known radii, or of the
+        longest edges of the solids of inertia, or 1 if all bodies are points."""
         model = self.model
         child = np.flatnonzero(model.parents >= 0)
         spans = [
@@ -236,8 +239,8 @@ class _Parts:
         self.balls.append(Solids.at(sites.body[own], sites.position[own], self.radii[own], colours.cycled(group[own])))
 
     def add_atoms(self) -> None:
-        """Add a ball for each atom and half a stick for each end of a bond; the other half belongs to another body,
-        which turns about the bond."""
+        """Add a ball for each atom, and half a stick for each end of a bond. The two halves may belong to different
+        bodies, because one body can rotate about the bond."""
         atoms, sites = self.model.atoms, self.model.sites
         if atoms is None:
             return
@@ -289,8 +292,9 @@ class _Parts:
                 self.boxes.append(Solids.at(one, centre, edges[None], colour, turn[None]))
 
     def _limbs(self) -> list[tuple[int, np.ndarray, np.ndarray]]:
-        """Return bodies and two points of each in its frame [length]: from its joint to its centre of mass, and from
-        there to the joints of its children and loops and to its springs."""
+        """Return the limbs: for each, its body and two points in the body's frame [length]. Limbs go from a body's
+        joint to its centre of mass, and from there to the joints of its children, to its loop joints and to its
+        springs."""
         model = self.model
         ends: list[tuple[int, np.ndarray, np.ndarray]] = []
         hung = (model.parents >= 0) | ~np.isin(model.kinds, UNBOUND)
@@ -298,7 +302,7 @@ class _Parts:
             ends.append((body, np.zeros(3), model.centres[body]))
         for child in np.flatnonzero(model.parents >= 0).tolist():
             parent = int(model.parents[child])
-            # A joint that moves along its parent has no fixed place on it.
+            # A joint with a translation has no fixed place on its parent.
             if model.joints[child].translations == 0 and not (self.sized[parent] or self.carrying[parent]):
                 place = self._in_frames(np.array([parent]), self.positions[[child]])[0]
                 ends.append((parent, model.centres[parent], place))
@@ -311,7 +315,7 @@ class _Parts:
         return ends
 
     def add_limbs(self) -> None:
-        """Add limbs whose ends are apart, with round ends if a body has no solid."""
+        """Add all limbs that are not of zero length, with round ends if their body has no solid."""
         ends = self._limbs()
         bare = ~self.carrying & ~self.shaped
         long = [end for end in ends if bare[end[0]] and np.linalg.norm(end[2] - end[1]) > 1e-9 * self.link]
@@ -360,7 +364,7 @@ class _Parts:
             self.balls.append(Solids.at(carriers, places, np.full(len(balls), size), colours.JOINT))
 
     def add_marks(self) -> None:
-        """Add small balls for sites without extent that are not atoms, coloured by kind."""
+        """Add small balls for sites that have no radius and are not atoms, coloured by kind."""
         sites, atoms = self.model.sites, self.model.atoms
         own = self.radii == 0.0
         if atoms is not None:
@@ -374,7 +378,8 @@ class _Parts:
         self.balls.append(Solids.at(sites.body[marked], sites.position[marked], sizes, painted))
 
     def _in_frames(self, body: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """Convert places in the world to the frames of bodies [length], (n,) and (n, 3) to (n, 3)."""
+        """Convert positions in the world (n, 3) to the frames of bodies (n,); the result has the shape (n, 3)
+        [length]."""
         moves = body >= 0
         local = np.array(places, dtype=float)
         turns = matrices(self.rotations[body[moves]])
@@ -391,7 +396,8 @@ def _misleading(edges: np.ndarray, span: float) -> bool:
 def rods(
     body: np.ndarray, start: np.ndarray, end: np.ndarray, radius: float | np.ndarray, colour: np.ndarray
 ) -> Solids:
-    """Return cylinders between pairs of ends in the frames of the bodies (n, 3); those of zero length are left out."""
+    """Return cylinders between pairs of ends in the frames of the bodies (n, 3); cylinders of zero length are left
+    out."""
     lengths = np.linalg.norm(end - start, axis=1)
     some = lengths > 0.0
     radii = np.broadcast_to(radius, lengths.shape)[some]

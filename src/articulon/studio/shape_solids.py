@@ -1,4 +1,4 @@
-"""Solids of the given shapes of bodies."""
+"""Solids for the shapes that a model gives to its bodies."""
 
 from __future__ import annotations
 

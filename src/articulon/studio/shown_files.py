@@ -1,4 +1,4 @@
-"""Choose the reader of a file that the page shows, by the ending of its name."""
+"""Choice of the reader for a file that the page shows, by the suffix of the file."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from articulon.errors import ArticulonError
 from articulon.studio.file_frames import FileFrames
 
 STRUCTURES = (".pdb", ".ent", ".cif", ".mmcif", ".pdbx")
-"""Endings of structure files, which may be followed by ``.gz``."""
+"""Suffixes of structure files; ``.gz`` may follow."""
 KINDS = "the folder of a run, or a .gsd, .pdb or .cif file"
-"""What can be shown."""
+"""Description of the files that can be shown."""
 
 
 def file_frames(file: Path) -> FileFrames:
@@ -24,11 +24,12 @@ def file_frames(file: Path) -> FileFrames:
     Raises
     ------
     ArticulonError
-        For other files, and for those that cannot be read; the message names the file and says what to do.
+        For other files, and for files that cannot be read. The message names the file and says what to do.
     """
     ending = next((suffix for suffix in reversed(file.suffixes) if suffix != ".gz"), "").lower()
     if ending == ".gsd":
-        # The gsd package is an extra, and SciPy's trees take time to import: each file imports what it needs.
+        # The gsd package is optional, and SciPy's trees take time to import, so both are imported only when a file
+        # needs them.
         from articulon.studio.gsd_scene import gsd_frames
 
         return gsd_frames(file)

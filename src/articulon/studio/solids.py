@@ -12,7 +12,7 @@ from articulon.model.array_rotations import matrices, quaternion_product
 GROUND = -1
 """Body number of objects that do not move."""
 UPRIGHT = (1.0, 0.0, 0.0, 0.0)
-"""Euler parameters of no rotation."""
+"""Euler parameters of the identity rotation."""
 
 
 class Solids(NamedTuple):
@@ -23,7 +23,7 @@ class Solids(NamedTuple):
     position: np.ndarray
     """Centre in the body's frame [length], shape (n, 3)."""
     rotation: np.ndarray
-    """Rotation from the shape's frame to the body's, Euler parameters, shape (n, 4)."""
+    """Rotation from the shape's frame to the body's frame, Euler parameters, shape (n, 4)."""
     size: np.ndarray
     """Factors by which the unit shape is stretched along its axes [length], shape (n, 3)."""
     colour: np.ndarray
@@ -50,8 +50,8 @@ class Solids(NamedTuple):
         colour: np.ndarray,
         rotation: np.ndarray | None = None,
     ) -> Self:
-        """Create instances from arrays. ``size`` may have one number for each (n,), and ``colour`` may be one for all
-        (3,); the default ``rotation`` is none."""
+        """Create instances from arrays. ``size`` may have one number for each instance (n,), and ``colour`` may be one
+        colour for all instances (3,). By default there is no rotation."""
         count = len(body)
         sizes = np.asarray(size, dtype=float)
         sizes = np.repeat(sizes[:, None], 3, axis=1) if sizes.ndim == 1 else sizes
@@ -70,8 +70,8 @@ class Solids(NamedTuple):
         return Solids(*(array[chosen] for array in self))
 
     def colours(self, locked: np.ndarray | None, instead: np.ndarray) -> np.ndarray:
-        """Return the colours (n, 3), uint8, with ``instead`` for locked bodies. ``locked`` says whether each body is
-        locked; None if none is."""
+        """Return the colours (n, 3), uint8, with the colour ``instead`` for locked bodies. ``locked`` says whether each
+        body is locked; None if no body is locked."""
         if locked is None or not locked.any():
             return self.colour
         grey = (self.body >= 0) & locked[np.maximum(self.body, 0)]
@@ -126,8 +126,8 @@ class Springs(NamedTuple):
 
 
 def on_bodies(positions: np.ndarray, rotations: np.ndarray, body: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return points of bodies in the world frame [length], from the poses of all bodies: shapes (n,) and (n, 3) to (n,
-    3)."""
+    """Return points of bodies in the world frame [length], shape (n, 3), from the poses of all bodies, the body of each
+    point (n,) and the points in the bodies' frames (n, 3)."""
     if not points.any():
         return np.take(positions, body, axis=0)
     turned: np.ndarray = np.einsum("kij,kj->ki", matrices(rotations[body]), points)
@@ -135,9 +135,10 @@ def on_bodies(positions: np.ndarray, rotations: np.ndarray, body: np.ndarray, po
 
 
 def along(directions: np.ndarray) -> np.ndarray:
-    """Return Euler parameters (n, 4) of rotations that take the z axis to directions (n, 3) of any length."""
+    """Return Euler parameters (n, 4) of rotations that turn the z axis to directions (n, 3); these may have any
+    length."""
     n = directions / np.linalg.norm(directions, axis=1, keepdims=True)
-    # Half the rotation from z to n; for n = −z half a turn about x.
+    # Euler parameters, not yet normalised, of the rotation from z to n; for n = −z, half a turn about x.
     e = np.stack([1.0 + n[:, 2], -n[:, 1], n[:, 0], np.zeros(len(n))], axis=1)
     e[n[:, 2] < -1.0 + 1e-12] = (0.0, 1.0, 0.0, 0.0)
     return np.asarray(e / np.linalg.norm(e, axis=1, keepdims=True))

@@ -1,4 +1,4 @@
-"""Loading some of the frames of a run from its folder, without the others in memory."""
+"""Loading of some frames of a run from its folder; the other frames are not kept in memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from articulon.storage.trajectory_reading import is_sealed
 
 
 def with_some_frames(run: Run, most: int) -> Run:
-    """Return a run with at most ``most`` of its frames, equally spaced, including the last.
+    """Return a run with at most ``most`` of its frames, equally spaced, and including the last frame.
 
     Parameters
     ----------
@@ -53,5 +53,5 @@ def with_some_frames(run: Run, most: int) -> Run:
 
 
 def _rows(values: np.ndarray, every: int) -> np.ndarray:
-    """Return every n-th row, and the last."""
+    """Return every n-th row, and the last row."""
     return np.concatenate([values[:-1][::every], values[-1:]])

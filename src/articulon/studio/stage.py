@@ -1,4 +1,5 @@
-"""The stage of a scene: a run's frames in a space of fixed size, because browsers compute in single precision."""
+"""The stage of a scene: a map of a run's frames to a space of fixed size. It is needed because browsers compute in
+single precision."""
 
 from __future__ import annotations
 
@@ -17,16 +18,18 @@ SIZE = 10.0
 LOOKED_AT = 40
 """Number of frames from which the size of a run is determined."""
 OUTSIDE = 0.01
-"""Fraction of the bodies that may lie outside the picture on each side, if there are many and some fly off."""
+"""Fraction of the bodies that may lie outside the picture on each side, if there are many bodies and some move far
+away."""
 MANY = 200
 FLAT = 0.25
-"""Depth, relative to the largest extent, below which a scene is flat and viewed more from the front."""
+"""Depth, relative to the largest extent, below which a scene is flat; a flat scene is viewed more from the front."""
 FIELD = np.radians(35.0)
 """Field of view, from top to bottom [rad]."""
 MARGIN = 1.15
-"""Camera distance relative to that for a square picture; beside a panel, pictures are taller than wide."""
+"""Distance of the camera, relative to the distance for a square picture; pictures beside a panel are taller than
+wide."""
 ASIDE, ABOVE = np.radians(30.0), np.radians(20.0)
-"""Angles of the view: to the side of the direction in which the scene is flattest, and above it [rad]."""
+"""Angles of the camera to the side of, and above, the direction in which the scene is flattest [rad]."""
 
 
 class Frame(NamedTuple):
@@ -41,16 +44,17 @@ class Frame(NamedTuple):
     edges: np.ndarray | None
     """Edges of the box, as rows [length], shape (3, 3); None without a box."""
     q: np.ndarray | None = None
-    """Joint coordinates, by which flexible bodies deform, shape (nq,); None if none deforms or they are not known."""
+    """Joint coordinates, shape (nq,), which deform flexible bodies; None if no body is flexible or they are not
+    known."""
     locked: np.ndarray | None = None
     """Whether each body is locked to its parent at this time, shape (bodies,); None if no body can be locked."""
     state: np.ndarray | None = None
-    """Coordinates and speeds, from which the forces follow, shape (nq + nu,); None if they are not known."""
+    """Coordinates and speeds, shape (nq + nu,), from which forces are computed; None if they are not known."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """Map from lengths of the model to those of the page: factor (x − middle)."""
+    """Map from positions x of the model to positions on the page: factor (x − middle)."""
 
     middle: np.ndarray
     """Centre of the scene [length], shape (3,)."""
@@ -96,7 +100,8 @@ def stage_of(scene: Scene, frames: list[Frame]) -> Stage:
 def _extents(
     solids: Solids, half: np.ndarray, positions: np.ndarray, rotations: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the centres of solids in the world, and their half extents along its axes [length], shapes (n, 3)."""
+    """Return the centres of solids in the world frame, and their half extents along the world axes [length], shapes (n,
+    3)."""
     middles, turns = solids.placed(positions, rotations)
     if (np.ptp(half, axis=1) == 0.0).all():
         return middles, half
@@ -104,8 +109,8 @@ def _extents(
 
 
 def _upwards(scene: Scene, extent: np.ndarray) -> np.ndarray:
-    """Return the unit vector upwards, shape (3,): against gravity; without gravity y for scenes in the x–y plane, else
-    z."""
+    """Return the unit vector upwards, shape (3,). It is opposite to gravity; without gravity, it is y for scenes in the
+    x–y plane, otherwise z."""
     if scene.up is not None:
         return scene.up
     flat = float(extent[2]) < FLAT * float(extent.max())
@@ -113,12 +118,12 @@ def _upwards(scene: Scene, extent: np.ndarray) -> np.ndarray:
 
 
 def _camera(up: np.ndarray, extent: np.ndarray) -> np.ndarray:
-    """Return a place of the camera that has an extent (3,) in view. It is on the side where the extent is flattest,
-    turned aside and raised, by half the angles for a flat scene."""
+    """Return a position of the camera (3,) from which a scene of a given extent (3,) is visible. It is in the direction
+    in which the extent is smallest, rotated to the side and raised; for a flat scene, by half the angles."""
     across = [axis - (axis @ up) * up for axis in np.eye(3)]
     across = [axis / np.linalg.norm(axis) for axis in across if np.linalg.norm(axis) > 0.5]
     front = min(across, key=lambda axis: float(np.abs(axis) @ extent))
-    # The usual view of figures, with x to the right: against y, or against z if y is upwards.
+    # The usual view of figures has x to the right: the camera looks along y, or against z if y is upwards.
     front = -front if front[1] > 0.5 else front
     part = 0.5 if float(np.abs(front) @ extent) < FLAT * float(extent.max()) else 1.0
     level = np.cos(part * ASIDE) * front + np.sin(part * ASIDE) * np.cross(up, front)
@@ -128,7 +133,8 @@ def _camera(up: np.ndarray, extent: np.ndarray) -> np.ndarray:
 
 
 def shown_places(scene: Scene, frame: Frame) -> np.ndarray:
-    """Return the origins of the bodies [length] (bodies, 3), with whole trees moved into a periodic box."""
+    """Return the origins of the bodies [length], shape (bodies, 3). In a periodic box, whole trees are moved into the
+    box."""
     box = scene.model.box
     if not scene.wraps or box is None or frame.edges is None:
         return frame.positions

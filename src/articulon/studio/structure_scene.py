@@ -1,4 +1,5 @@
-"""Atoms of a PDB or mmCIF file in three dimensions: balls, bonds, and the trace of each chain; models are frames."""
+"""Three-dimensional scene of the atoms of a PDB or mmCIF file: balls, bonds, and the backbone line of each chain. The
+models of the file are the frames."""
 
 from __future__ import annotations
 
@@ -21,9 +22,10 @@ from articulon.studio.stage import Frame
 from articulon.studio.traces import BACKBONE, FEWEST, Trace
 
 FARTHEST = {"CA": 0.45, "C4'": 0.8}
-"""Largest distance between the atoms that represent consecutive residues of a chain [nm]; usual are 0.38 and 0.6."""
+"""Largest distance between the atoms that represent consecutive residues of a chain [nm]; usual distances are 0.38 and
+0.6."""
 TRACE = 0.5
-"""Width of the trace of a chain, relative to the length of a bond."""
+"""Width of the backbone line of a chain, relative to the length of a bond."""
 BYTES = 12
 """Size of an atom in a frame [bytes]."""
 UNITS = "Da-nm-ps"
@@ -45,7 +47,7 @@ def structure_frames(file: Path) -> FileFrames:
     builder = ModelBuilder(units=UNITS)
     upright = np.array([[1.0, 0.0, 0.0, 0.0]])
     if len(models) == 1:
-        # Nothing moves: one body carries all atoms.
+        # With a single model nothing moves, so one body carries all atoms.
         builder.add_body("atoms", mass=1.0, inertia=1.0, joint=Free())
         body, local = np.zeros(len(structure), dtype=np.int64), positions[0]
         frames = [Frame(np.zeros((1, 3)), upright, 0.0, None)]
@@ -74,8 +76,9 @@ def structure_frames(file: Path) -> FileFrames:
 
 
 def bonds_by_distance(elements: tuple[str, ...], places: np.ndarray) -> np.ndarray:
-    """Return the pairs of atoms that are drawn as bonded, shape (bonds, 2): those closer than the sum of their covalent
-    radii and a tolerance (Meng and Lewis, J. Comput. Chem. 12, 891, 1991), without metals and pairs of hydrogens.
+    """Return the pairs of atoms that are drawn as bonded, shape (bonds, 2). Two atoms are bonded if they are closer
+    than the sum of their covalent radii and a tolerance (Meng and Lewis, J. Comput. Chem. 12, 891, 1991). Metals and
+    pairs of hydrogens are left out.
 
     Parameters
     ----------
@@ -109,7 +112,7 @@ def _sticks(bonds: np.ndarray, places: np.ndarray, typical: float, painted: np.n
 def _backbone(
     structure: Structure, places: np.ndarray, body: np.ndarray, local: np.ndarray, width: float
 ) -> Trace | None:
-    """Return lines between consecutive residues of chains, coloured by chain; None if there are few."""
+    """Return lines between consecutive residues of chains, coloured by chain; None if there are too few residues."""
     chains = {name: k for k, name in enumerate(dict.fromkeys(residue.chain for residue in structure.residues))}
     pairs: list[tuple[int, int]] = []
     painted: list[int] = []

@@ -1,4 +1,4 @@
-"""Bent lines: flexible bodies from node to node, and the backbones of proteins and nucleic acids."""
+"""Lines along flexible bodies, from node to node, and along the backbones of proteins and nucleic acids."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from articulon.studio import colours
 from articulon.studio.solids import on_bodies
 
 MOST_NODES = 1_500
-"""Largest number of nodes of a flexible body that are drawn; if it has more, a selection is drawn."""
+"""Largest number of nodes of a flexible body that are drawn. If the body has more nodes, a selection is drawn."""
 BACKBONE = {"amino-acid": "CA", "nucleotide": "C4'"}
 """Atom that represents a residue, by its kind."""
 FEWEST = 4
@@ -22,7 +22,7 @@ FEWEST = 4
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Lines between points of bodies, some of which deform."""
+    """Lines between points of bodies, which may be flexible."""
 
     body: np.ndarray
     """Body of each point, −1 for the ground, shape (points,)."""
@@ -48,7 +48,7 @@ class Trace:
         positions, rotations
             Poses of all bodies, shapes (bodies, 3) and (bodies, 4).
         q
-            Joint coordinates, shape (nq,); None if they are not known, which draws bodies as if they were rigid.
+            Joint coordinates, shape (nq,). If they are not known (None), bodies are drawn as if they were rigid.
         """
         local = self.position
         if self.shapes is not None and q is not None:
@@ -77,8 +77,8 @@ def traces_of(model: Model, painted: np.ndarray, link: float) -> tuple[Trace, ..
 
 
 def _of_flexible_body(model: Model, body: int, colour: np.ndarray, link: float) -> Trace:
-    """Return the lines along a flexible body: the minimum spanning tree of its nodes, which goes from one to the next
-    if they lie in a row."""
+    """Return the lines along a flexible body. They are the minimum spanning tree of its nodes: for nodes in a row,
+    lines from one node to the next."""
     modes = model.modes[body]
     chosen = np.unique(np.linspace(0, len(modes.positions) - 1, MOST_NODES).round().astype(int))
     places = modes.positions[chosen]
@@ -97,7 +97,7 @@ def _of_flexible_body(model: Model, body: int, colour: np.ndarray, link: float) 
 
 
 def _backbone(model: Model, link: float) -> Trace | None:
-    """Return lines between bonded residues, coloured by chain; None if there are few."""
+    """Return lines between bonded residues, coloured by chain; None if there are too few residues."""
     atoms = model.atoms
     if atoms is None:
         return None

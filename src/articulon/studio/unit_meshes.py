@@ -13,7 +13,7 @@ ROUND = 24
 
 
 class Mesh(NamedTuple):
-    """A surface of triangles, whose corners are counter-clockwise as seen from outside."""
+    """A surface of triangles. The corners of each triangle are in counter-clockwise order, seen from outside."""
 
     vertices: np.ndarray
     """Corners of the surface, shape (vertices, 3)."""
@@ -22,7 +22,7 @@ class Mesh(NamedTuple):
 
 
 def ball(divisions: int) -> Mesh:
-    """Return a ball: an icosahedron whose triangles are divided into four ``divisions`` times."""
+    """Return a ball: an icosahedron, in which each triangle is divided into four triangles, ``divisions`` times."""
     golden = 0.5 * (1.0 + np.sqrt(5.0))
     short = np.array([(0.0, a, b * golden) for a in (-1, 1) for b in (-1, 1)])
     vertices = np.concatenate([np.roll(short, turn, axis=1) for turn in range(3)])
@@ -40,14 +40,15 @@ def ball(divisions: int) -> Mesh:
 
 
 def _outwards(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Orient triangles about the origin so that their corners are counter-clockwise as seen from outside."""
+    """Orient the triangles of a surface about the origin so that their corners are in counter-clockwise order, seen
+    from outside."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), a) < 0.0
     return np.where(inward[:, None], triangles[:, ::-1], triangles)
 
 
 def _divided(mesh: Mesh) -> Mesh:
-    """Divide each triangle into four, with new corners on the ball."""
+    """Divide each triangle into four triangles, with new corners on the ball."""
     a, b, c = mesh.triangles.T
     sides = np.sort(np.concatenate([np.stack(pair, axis=1) for pair in ((a, b), (b, c), (c, a))]), axis=1)
     edges, number = np.unique(sides, axis=0, return_inverse=True)
@@ -60,7 +61,7 @@ def _divided(mesh: Mesh) -> Mesh:
 
 
 def rod() -> Mesh:
-    """Return a cylinder with flat ends and sharp edges: the ends have their own corners."""
+    """Return a cylinder with flat ends. Its edges are sharp, because the ends have their own corners."""
     angle = np.arange(ROUND) * 2.0 * np.pi / ROUND
     ring = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     low, high = (np.column_stack([ring, np.full(ROUND, z)]) for z in (-0.5, 0.5))
@@ -75,7 +76,7 @@ def rod() -> Mesh:
 
 
 def brick() -> Mesh:
-    """Return a cube whose faces have their own corners."""
+    """Return a cube. Its edges are sharp, because the faces have their own corners."""
     vertices: list[np.ndarray] = []
     triangles: list[tuple[int, int, int]] = []
     for axis in range(3):

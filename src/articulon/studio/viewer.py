@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 RATE = 60.0
 """Rate at which a page is updated [1/s]."""
 PATIENCE = 2.0
-"""Interval at which new frames of a run in progress are looked for [s]."""
+"""Interval at which the page looks for new frames of a run in progress [s]."""
 SPEEDS = {"¼": 0.25, "½": 0.5, "1": 1.0, "2": 2.0, "4": 4.0}
 """Playback speeds by the labels of their buttons."""
 
@@ -36,7 +36,7 @@ class Viewer:
     Parameters
     ----------
     frames
-        The frames. Energies and forces are only shown of a run.
+        The frames. Energies and forces are shown only for a run.
     server
         Server of the page.
     """
@@ -97,13 +97,13 @@ class Viewer:
             player.speed = SPEEDS[speeds.value]
 
     def _draw_forces(self) -> None:
-        """Draw arrows at the frame on show, if they are requested and the forces can be evaluated."""
+        """Draw arrows for the shown frame, if they are requested and the forces can be evaluated."""
         run = self._run
         if run is None or self._forces is None or not self._forces.value:
             self._arrows.hide()
             return
         try:
-            if self._arrows.strongest is None:  # one scale for all frames
+            if self._arrows.strongest is None:  # all frames have the same scale
                 self._arrows.look_at(run.with_state(k) for k in force_arrows.some_numbers(len(run)))
             self._arrows.show(run.with_state(self.player.frame))
         except ArticulonError as error:
@@ -112,7 +112,7 @@ class Viewer:
             self._forces.hint = str(error)
 
     def _time_text(self) -> str:
-        """Return the time of the frame on show and of the last frame, and how the run ended."""
+        """Return a text with the time of the shown frame, the time of the last frame, and how the run ended."""
         return (
             f'<div style="padding:0.4em 0.8em"><b>{html.escape(self.frames.words(self.player.frame))}</b><br>'
             f'<span style="color:#777">{html.escape(self.frames.state)}</span></div>'

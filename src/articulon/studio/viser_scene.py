@@ -1,4 +1,5 @@
-"""A scene on a viser server: each kind of solid is one batch of instances, so that a frame needs only a few arrays."""
+"""A scene on a viser server. All solids of one kind are one batch of instances, so that a frame needs only a few
+arrays."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ class ViserScene:
     grain
         Grid to which positions are rounded, in units of the page; None for no rounding.
     drawing
-        How the scene is drawn; None to choose what suits the open pages.
+        Choices for the drawing of the scene; None for the choices that suit the open pages.
     """
 
     def __init__(
@@ -80,7 +81,8 @@ class ViserScene:
             self._points = Points(self.server, balls, self.stage, places, painted)
 
     def suit(self, drawing: Drawing) -> bool:
-        """Change how the scene is drawn; return whether this has replaced the balls, and thus their handles."""
+        """Change the drawing of the scene to new choices. Return whether this has replaced the balls and their
+        handles."""
         if drawing.material != self._material:
             self._material = drawing.material
             with self.server.atomic():
@@ -212,7 +214,7 @@ class ViserScene:
 
     @property
     def batches(self) -> list[Any]:
-        """Return the handles of solids, which can be clicked on."""
+        """Return the handles of all batches of solids; solids can be clicked on."""
         return [handle for _, handle, _ in self._batches]
 
     def _centres(self, solids: Solids, frame: Frame) -> np.ndarray:
@@ -243,7 +245,7 @@ class ViserScene:
 
 
 def _light(server: viser.ViserServer, stage: Stage) -> None:
-    """Set up light from the side of the camera, and the camera."""
+    """Set up the camera, and light from the side of the camera."""
     scene = server.scene
     scene.set_up_direction(tuple(stage.up))
     scene.configure_default_lights(enabled=False)

@@ -1,4 +1,4 @@
-"""Walls as surfaces of triangles: a piece of each plane, a length of each cylinder, and unchanged meshes."""
+"""Walls as surfaces of triangles: a part of each plane, a part of the length of each cylinder, and unchanged meshes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from articulon.studio.solids import along
 ROUND = 48
 """Number of corners of the ring of a cylinder."""
 COPLANAR = 1e-9
-"""Largest distance of the corners of a box face from a plane that lies on it, relative to the size of the box."""
+"""Tolerance for a plane that lies on a face of the box: largest distance of the face's corners from the plane, relative
+to the size of the box."""
 BEYOND = 0.8
-"""Distance from the middle of the bodies to which planes and cylinders are drawn, relative to the extent of the
+"""Distance from the centre of the bodies up to which planes and cylinders are drawn, relative to the extent of the
 bodies."""
 
 
@@ -33,7 +34,7 @@ class WallShape:
     triangles: np.ndarray
     """Indices of the corners of each triangle, shape (triangles, 3)."""
     part: WallPart
-    """The wall, which defines its motion."""
+    """The wall, with its motion."""
 
     @property
     def moves(self) -> bool:
@@ -58,7 +59,7 @@ def wall_shapes(model: Model, positions: np.ndarray) -> tuple[WallShape, ...]:
 
 
 def _face(part: WallPart, model: Model) -> WallShape | None:
-    """Return the face of the box that a plane lies on; None for other walls."""
+    """Return the face of the box on which a plane lies; None for other walls."""
     if part.shape != "plane" or part.moves or model.box is None:
         return None
     place, turn = wall_pose(part, 0.0)
@@ -67,7 +68,8 @@ def _face(part: WallPart, model: Model) -> WallShape | None:
     on = np.flatnonzero(height < COPLANAR * np.linalg.norm(model.box.vectors))
     if on.size != 4:
         return None
-    # Neighbouring corners differ in one bit of their index: swap the third and the fourth to go round the face.
+    # Neighbouring corners differ in one bit of their index, so the third and the fourth corner are swapped to go around
+    # the face.
     return WallShape(part.name, corners[on[[0, 1, 3, 2]]], np.array([[0, 1, 2], [0, 2, 3]]), part)
 
 

@@ -36,9 +36,10 @@ if TYPE_CHECKING:
     import viser
 
 OFTEN = 1.0
-"""Interval at which the studio checks whether a broken file has been mended [s]."""
+"""Interval at which the studio checks whether a broken file has been corrected [s]."""
 RATE = 66.0
-"""Rate at which the pages are updated [1/s]: that of a screen, and a tenth more for the updates that come late."""
+"""Rate at which the pages are updated [1/s]. It is a tenth higher than the rate of a screen, because some updates come
+late."""
 
 
 class Workspace:
@@ -50,11 +51,11 @@ class Workspace:
     server
         Server of the page.
     source
-        Source of the case. A document is edited on the page; a broken file can be edited once it has been mended.
+        Source of the case. A document is edited on the page; a broken file can be edited after it has been corrected.
     session
         The runs.
     home
-        The only folder that the page reads cases from and writes them to.
+        The only folder from which the page reads cases and to which it writes cases.
     """
 
     def __init__(
@@ -106,7 +107,7 @@ class Workspace:
         self._look_at_case()
 
     def _look_at_broken(self, broken: BrokenFile) -> None:
-        """Open a broken file if it has been mended, otherwise show its present text."""
+        """Open a broken file if it has been corrected, otherwise show its present text."""
         self._looked = time.monotonic()
         if not broken.changed:
             return
@@ -124,7 +125,7 @@ class Workspace:
         self.pull = PullTool(self.server, self.session)
 
     def _look_at_case(self) -> None:
-        """Show the current case, or why it cannot be run."""
+        """Show the current case, or the reason why it cannot be run."""
         try:
             case = self.source.case()
             model = case.build_model(run_code=case.allow_code)
@@ -140,7 +141,7 @@ class Workspace:
         self._show_case(model)
 
     def _show_case(self, model: Model | None) -> None:
-        """Show the case in the scene, where an editor can also move its joints."""
+        """Show the case in the scene. If the case can be edited, its joints can be moved there."""
         if self.editor is not None:
             self._clear()
             self.editor.show(True)
@@ -201,12 +202,12 @@ class Workspace:
             self._show_run(model, frames[0] if frames else first_frame(model))
 
     def update(self, seconds: float) -> None:
-        """Update the pages after some wall time [s]. Errors are reported on the pages: a run does not end because a
-        page sends bad input or cannot show something."""
+        """Update the pages after some wall time [s]. Errors are reported on the pages: invalid input from a page, or an
+        error in the display, must not end a run."""
         with self.server.atomic():
             self._unless_wrong(lambda: self._go_on(seconds))
             self._unless_wrong(self.panel.update)
-        # viser would collect messages for another sixtieth of a second.
+        # Without this, viser would collect messages for another sixtieth of a second before it sends them.
         self.server.flush()
 
     def _unless_wrong(self, does: Callable[[], object]) -> None:
@@ -230,7 +231,7 @@ class Workspace:
             self._look_at_case()
         self.panel.follow_wishes()
         if self._view is None and self.panel.shown is not None and session.frames and session.model is not None:
-            # Somebody has selected a frame of the run again.
+            # A user has selected a frame of the run again.
             self._show_run(session.model, session.frames[0])
         watched = bool(self.server.get_clients())
         if watched != self._watched:
@@ -242,7 +243,7 @@ class Workspace:
         if drawing.by_software != self._by_software:
             self._by_software = drawing.by_software
             if self.editor is not None:
-                self.editor.act(lambda: None)  # it shows its scene again
+                self.editor.act(lambda: None)  # this makes the editor show its scene again
         fresh = session.poll()
         self.panel.play_on(seconds)
         self._show(fresh)
@@ -250,7 +251,7 @@ class Workspace:
         self.pull.update(self._followed(session.frames[-1]) if latest else None)
 
     def _show(self, fresh: Frame | None) -> None:
-        """Show the present frame, if it has changed."""
+        """Show the selected or the latest frame, if it has changed."""
         frames, number = self.session.frames, self.panel.shown
         if self._view is None or not frames:
             return
@@ -266,7 +267,7 @@ class Workspace:
             self._draw_forces(frame, forces)
 
     def _draw_forces(self, frame: Frame, asked: bool) -> None:
-        """Draw arrows at the frame on show, if they are requested and the forces can be evaluated. Their scale follows
+        """Draw arrows for the shown frame, if they are requested and the forces can be evaluated. Their scale is set by
         the strongest force so far, because the strongest force of a run in progress is not known yet."""
         assert self._arrows is not None
         if not asked or frame.state is None:
@@ -283,7 +284,8 @@ class Workspace:
             self.session.note("forces", str(error))
 
     def _followed(self, frame: Frame) -> Frame:
-        """Return a frame for display: bodies that nothing holds are shown with their middle at its initial place."""
+        """Return a frame for display. If no body is held, the bodies are shifted so that their centre stays at its
+        initial place."""
         if self._middle is None:
             return frame
         return frame._replace(
@@ -297,7 +299,7 @@ class Workspace:
 
     @contextmanager
     def in_background(self) -> Iterator[Self]:
-        """Keep the pages up to date by a thread for the duration of the block, then close them."""
+        """Return a context in which a thread keeps the pages up to date; at its end, the pages are closed."""
         thread = threading.Thread(target=self.run)
         thread.start()
         try:
@@ -312,8 +314,8 @@ class Workspace:
         self._closing.set()
 
     def close(self) -> str | None:
-        """End the run with its state saved, and close the pages; return how to continue it, if there is anything
-        left."""
+        """End the run, save its state, and close the pages. Return a message on how to continue the run; None if there
+        is no run to continue."""
         self.end()
         how = self.session.close()
         if self.editor is not None:
@@ -329,8 +331,8 @@ def first_frame(model: Model) -> Frame:
 
 
 def live_stage(scene: Scene, first: Frame, frames: list[Frame]) -> Stage:
-    """Return a stage for a run that may only have begun, with room for trees on the ground to swing round to the other
-    side."""
+    """Return a stage for a run that may have just begun. It has enough space for trees on the ground to swing to the
+    other side of their root joints."""
     model = scene.model
     root = roots(model.parents)
     held = np.array([model.joints[k].translations == 0 for k in root])

@@ -1,1 +1,1 @@
-"""Sweeps: many runs of one case over seeds and values, on all cores, on a cluster, or as a job array."""
+"""Sweeps: many runs of one case with different seeds and values, on all cores, on a cluster, or as a job array."""

@@ -1,4 +1,4 @@
-"""Run a case many times with one call, and collect the joint results."""
+"""The public function :func:`ensemble`: many runs of a case by one call, and their joint results."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ DEFINITIONS = {
     "first_passage": "times at which the stop condition ended runs, by Kaplan and Meier; a run that reached its "
     "duration is censored there. The band is 95 %, Greenwood's variance on the scale of ln(−ln S)",
 }
-"""Definitions of the reported quantities."""
+"""Definitions of the reported quantities, as texts."""
 
 
 class Sweep:
@@ -77,10 +77,10 @@ class Sweep:
 
     @property
     def table(self) -> list[dict[str, Any]]:
-        """A row for each member, including failed ones. Its entries are ``name``, ``seed``, the varied keys,
-        ``status``, ``error``, ``stop_time`` (None if no stop condition was met), every number in its summary by dotted
-        name, and ``mean.<observable>``, the average over its frames. ``pandas.DataFrame`` accepts the table
-        directly."""
+        """A row for each member, including failed members. The entries of a row are ``name``, ``seed``, the varied
+        keys, ``status``, ``error``, and ``stop_time`` (None if no stop condition was met). Further entries are every
+        number in the member's summary, by dotted name, and ``mean.<observable>``, the average over the member's frames.
+        ``pandas.DataFrame`` accepts the table directly."""
         return [
             {
                 "name": row["name"],
@@ -128,9 +128,9 @@ def ensemble(
 ) -> Sweep:
     """Run a case for many seeds, and for values of its keys, in several processes, as ``articulon sweep`` does.
 
-    Each member is a run in its own folder, on one thread. Its results are bitwise those of the same run outside a
-    sweep. If a worker is killed, another one continues its member from the last checkpoint. A member that fails is
-    reported with its error and does not affect the others.
+    Each member is a run in its own folder, on one thread. Its results are bitwise equal to the results of the same run
+    outside a sweep. If a worker is killed, another worker continues its member from the last checkpoint. A member that
+    fails is reported with its error and does not affect the others.
 
     Parameters
     ----------
@@ -147,12 +147,12 @@ def ensemble(
     workers
         Number of processes on this machine.
     scheduler
-        Address of a Dask scheduler whose workers run the members instead, such as ``"tcp://10.0.0.1:8786"``. They must
-        see the folder under the same path, and have one thread each.
+        Address of a Dask scheduler, such as ``"tcp://10.0.0.1:8786"``. Its workers then run the members, instead of
+        processes on this machine. They must see the folder under the same path, and have one thread each.
     resume
-        Continue the sweep in the folder: members that have ended are not run again; those that were killed or failed
-        continue from their last checkpoint. Additional seeds add members. If the folder holds no sweep, a new one
-        starts.
+        Whether to continue the sweep in the folder. Members that have ended are not run again; members that were killed
+        or failed continue from their last checkpoint. Additional seeds add members. If the folder holds no sweep, a new
+        sweep starts.
     skip
         Fraction of the frames at the start that time averages leave out.
     progress
@@ -160,7 +160,7 @@ def ensemble(
     overrides
         Changes of the case by dotted key, as for :func:`articulon.load_case`.
     allow_code
-        Whether Python functions named in the case may be run. They are code of the author of the case.
+        Whether Python functions that the case names may be run. They are code from the author of the case.
 
     Returns
     -------
@@ -173,8 +173,9 @@ def ensemble(
     CaseError
         For an invalid case, key, value or seed.
     ArticulonError
-        If another sweep is active in the folder; if the folder holds another sweep, or a run of another case in place
-        of a member; if Dask is not installed; or if the scheduler does not answer or its workers cannot run articulon.
+        If another sweep is active in the folder, or if the folder holds another sweep, or a run of another case in
+        place of a member. Also if Dask is not installed, if the scheduler does not answer, or if its workers cannot run
+        articulon.
     KeyboardInterrupt
         After Ctrl-C or a request to terminate, once the states of the runs have been saved; continue with
         ``resume=True``.
@@ -209,7 +210,7 @@ def ensemble(
         sweeping, stopped = Sweeping(plan.case, folder, first, display), False
         if waiting:
             with ExitStack() as stack:
-                with interruption.at_once():  # before a member runs, an interruption loses no results
+                with interruption.at_once():  # an interruption before a member runs loses no results
                     hands = stack.enter_context(workers_for(len(waiting)))
                 plan.write(folder)
                 display.begin(len(plan.members), ended, where)
@@ -259,7 +260,7 @@ def checked_address(scheduler: Any) -> str:
 
 @contextmanager
 def _sweep_in(folder: Path, display: Shown) -> Iterator[Interruption]:
-    """Claim a folder for one sweep and handle requests to stop; at the end, close the display."""
+    """Lock a folder for one sweep, and handle requests to stop; at the end, close the display."""
     try:
         with Interruption() as interruption, claimed(folder, display.message, "sweep"):
             yield interruption
@@ -268,8 +269,8 @@ def _sweep_in(folder: Path, display: Shown) -> Iterator[Interruption]:
 
 
 def _open_members(plan: Plan, folder: Path, resume: bool) -> tuple[list[Member], int]:
-    """Return the members still to run, and the number that have ended; raise ArticulonError for a folder with other
-    contents."""
+    """Return the members that must still be run, and the number of members that have ended. Raise ArticulonError for a
+    folder with other contents."""
     check_plan(folder, plan, resume)
     waiting = []
     for member in plan.members:

@@ -2,13 +2,13 @@
 
 A run that reaches its full duration without meeting its stop condition is censored: its first-passage time is longer
 than this duration by an unknown amount. Leaving out censored runs, or using their duration, would bias the mean
-downwards. Kaplan and Meier (J. Am. Stat. Assoc. 53, 457, 1958) count each run as at risk for as long as it was
-observed:
+downwards. Kaplan and Meier (J. Am. Stat. Assoc. 53, 457, 1958) count each run as at risk while it was observed. The
+fraction of runs that have not stopped at time t is then
 
     S(t) = Π_{t_i ≤ t} (1 − d_i/n_i),
 
-with d_i passages at t_i among the n_i runs still at risk. The confidence band follows from Greenwood's variance on the
-scale of ln(−ln S), on which it stays between 0 and 1.
+with d_i passages at t_i among the n_i runs that are still at risk. The confidence band follows from Greenwood's
+variance on the scale of ln(−ln S); on this scale the band stays between 0 and 1.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ def first_passages(stops: Sequence[float | None], watched: Sequence[float]) -> d
     Parameters
     ----------
     stops
-        Time at which the stop condition ended each run [time]; None for a run that it did not end.
+        Time at which the stop condition ended each run [time]; None for a run that the stop condition did not end.
     watched
         Observed duration of each run [time].
 
     Returns
     -------
     dict
-        With all times in [time]: ``runs``, their number; ``stopped``, the number of passages; ``times``; ``remaining``,
-        which is S just after each of these times, with its confidence band ``low`` and ``high`` (None where undefined);
-        ``median``, the first time at which half of the runs have stopped, and ``median_interval``, the times at which
-        the band crosses one half (None if later than all observations); ``restricted_mean``, the mean of min(t,
-        ``until``), which is ∫S dt; ``memoryless_mean``, the mean for a constant rate, which is the total observed time
-        T divided by the number n of passages; and ``memoryless_interval``, its ends 2T/χ²₂ₙ₊₂ and 2T/χ²₂ₙ from the
-        Poisson distribution of n.
+        All times are in [time]. ``runs`` is the number of runs, ``stopped`` the number of passages, and ``times`` are
+        their times. ``remaining`` is S just after each of these times, with its confidence band ``low`` and ``high``
+        (None if undefined). ``median`` is the first time at which half of the runs have stopped, and
+        ``median_interval`` holds the times at which the band crosses one half (None if later than all observations).
+        ``restricted_mean`` is the mean of min(t, ``until``), equal to ∫S dt. ``memoryless_mean`` is the mean for a
+        constant rate: the total observed time T divided by the number n of passages. ``memoryless_interval`` holds the
+        ends of its interval, 2T/χ²₂ₙ₊₂ and 2T/χ²₂ₙ, from the Poisson distribution of n.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def first_passages(stops: Sequence[float | None], watched: Sequence[float]) -> d
     steps = np.zeros(0)
     if count:
         found = ecdf(CensoredData.right_censored(times, ~ended)).sf
-        with warnings.catch_warnings():  # without a run at risk, the band is undefined and left out
+        with warnings.catch_warnings():  # if no run is at risk, the band is undefined and left out
             warnings.simplefilter("ignore", RuntimeWarning)
             band = found.confidence_interval(confidence_level=CONFIDENCE, method="log-log")
         at = np.isin(found.quantiles, times[ended])  # S is constant at censored times
@@ -87,15 +87,15 @@ def first_passages(stops: Sequence[float | None], watched: Sequence[float]) -> d
 
 
 def _half(times: np.ndarray, remaining: np.ndarray) -> float | None:
-    """Return the first time at which at most half of the runs remain; None if more than half always remain, or if it is
-    unknown."""
+    """Return the first time at which at most half of the runs remain. None if more than half always remain, or if the
+    time is unknown."""
     with np.errstate(invalid="ignore"):
         reached = np.flatnonzero(remaining <= 0.5)
     return float(times[reached[0]]) if reached.size else None
 
 
 def _area(times: np.ndarray, remaining: np.ndarray, until: float) -> float:
-    """Compute ∫₀^until S dt of the step function."""
+    """Compute ∫₀^until S dt of the step function S."""
     edges = np.concatenate([[0.0], times, [until]])
     heights = np.concatenate([[1.0], remaining])
     return float(np.sum(heights * np.diff(edges)))

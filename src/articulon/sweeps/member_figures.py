@@ -8,19 +8,19 @@ from typing import Any
 
 NOT_RESULTS = (
     *("versions", "seed", "digest", "dynamics", "integrator", "scaling", "duration", "noise_window"),
-    "stop_time",  # the mean over runs that stopped ignores the others
+    "stop_time",  # a mean over the runs that stopped would ignore the others
 )
 """Sections of a summary that are inputs, or that must not be averaged."""
 LABELS = ("what", "name", "kind", "body")
-"""Keys that distinguish the tables of a list, by priority."""
+"""Keys that distinguish the tables of a list, in order of priority."""
 LONGEST_LIST = 64
-"""Largest length of a list whose elements count as single numbers; a longer list is a series."""
+"""Largest length of a list of single numbers; a longer list is a series."""
 
 
 def figures_of(summary: Mapping[str, Any]) -> dict[str, float]:
     """Return all finite numbers of a summary by dotted name, such as ``"temperatures.kinetic.mean"``.
 
-    Settings, texts and booleans are left out; the tables of a list are identified by their labels, as in
+    Settings, texts and booleans are left out. The tables of a list are identified by their labels, as in
     ``"checks[drift of the energy].value"``.
 
     >>> figures_of({"steps": 3, "status": "complete", "forces": {"potential": 0.5}, "seed": 1})

@@ -1,4 +1,4 @@
-"""The folder of a member: tests of whether it belongs to the member and its run has ended, and additional files."""
+"""The folder of a member: whether it belongs to the member, whether its run has ended, and additional files."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from articulon.storage.atomic_writing import discard, write_text
 from articulon.storage.file_reading import SUMMARY, read_summary
 
 ENDED = "member.json"
-"""File written when a member's run has ended: time averages of its observables."""
+"""File that is written when a member's run has ended, with the time averages of its observables."""
 ERROR = "error.txt"
 """File with the error of a failed member."""
 UNFINISHED = ("running", "interrupted", "failed")
-"""Statuses in a summary of a run that is not complete."""
+"""Statuses in the summary of a run that is not complete."""
 
 
 def check_member(folder: Path, case: Case, resume: bool) -> bool:
-    """Return whether a folder holds a run of its member. Raises ArticulonError if it holds a run of another case, or if
-    it holds a run and ``resume`` is False."""
+    """Return whether a folder holds a run of its member. Raises ArticulonError if the folder holds a run of another
+    case, or if it holds a run and ``resume`` is False."""
     held = [name for name in HELD if os.path.lexists(folder / name)]
     if not held:
         return False
@@ -43,9 +43,9 @@ def check_member(folder: Path, case: Case, resume: bool) -> bool:
 
 
 def finished_summary(folder: Path, case: Case) -> dict[str, Any] | None:
-    """Return the summary of a member's completed run; None if it is not complete.
+    """Return the summary of a member's completed run; None if the run is not complete.
 
-    The verdict on a scaled run is found after its last step; a scaled run is complete only if its summary has the
+    The verdict on a scaled run is made after its last step. So a scaled run is complete only if its summary has the
     verdict.
     """
     if not os.path.lexists(folder / SUMMARY):
@@ -53,7 +53,7 @@ def finished_summary(folder: Path, case: Case) -> dict[str, Any] | None:
     try:
         summary = read_summary(folder)
     except ArticulonError:
-        return None  # the run will rewrite it
+        return None  # the run will write the summary again
     if summary["status"] in UNFINISHED or summary.get("digest") != case.digest():
         return None
     if case.scaling.scales and _ended(folder) is None:
@@ -62,8 +62,8 @@ def finished_summary(folder: Path, case: Case) -> dict[str, Any] | None:
 
 
 def time_averages(folder: Path, skip: float) -> dict[str, float | None]:
-    """Return the mean over the frames of every observable of a completed run, without undefined values; None if all are
-    undefined.
+    """Return the mean over the frames of every observable of a completed run. Undefined values are left out; None if
+    all values are undefined.
 
     Parameters
     ----------
@@ -86,23 +86,23 @@ def time_averages(folder: Path, skip: float) -> dict[str, float | None]:
 
 
 def note_ended(folder: Path, averages: Mapping[str, float | None], skip: float) -> None:
-    """Record that a member's run has ended, with its averages."""
+    """Record that a member's run has ended, and its averages."""
     text = json.dumps({"skip": skip, "averages": dict(averages)}, indent=2, ensure_ascii=False, allow_nan=False)
     write_text(folder / ENDED, text + "\n")
     discard(folder / ERROR)
 
 
 def note_failed(folder: Path, text: str) -> None:
-    """Record why a member has failed, if its folder is writable."""
+    """Record the reason why a member has failed, if its folder is writable."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_text(folder / ERROR, text.rstrip() + "\n")
     except (OSError, ArticulonError):
-        return  # the table holds the error
+        return  # the table of the sweep has the error too
 
 
 def noted_error(folder: Path) -> list[str]:
-    """Return the lines of a member's earlier error; an empty list if there is none."""
+    """Return the lines of a member's earlier error; an empty list if there was no error."""
     try:
         return (folder / ERROR).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):

@@ -21,8 +21,9 @@ QUARTILES = (0.25, 0.5, 0.75)
 def distribution(values: Sequence[float]) -> dict[str, Any]:
     """Compute mean, interval and spread of the values of independent members.
 
-    The interval of the mean is Student's: m ± t₀.₉₇₅(n − 1) s/√n, with s² = Σ(x − m)²/(n − 1). It is exact if the
-    values of members are normally distributed, and close for many members (Student, Biometrika 6, 1, 1908).
+    The confidence interval of the mean m is Student's: m ± t₀.₉₇₅(n − 1) s/√n, with s² = Σ(x − m)²/(n − 1). It is exact
+    if the values of members are normally distributed, and a good approximation for many members (Student, Biometrika 6,
+    1, 1908).
 
     Parameters
     ----------
@@ -33,7 +34,7 @@ def distribution(values: Sequence[float]) -> dict[str, Any]:
     -------
     dict
         ``n``, ``mean``, ``standard_deviation``, ``standard_error``, ``interval`` (its two ends), ``least``,
-        ``quartiles`` (three numbers) and ``largest``. For a single value, entries that need two are None.
+        ``quartiles`` (three numbers) and ``largest``. For a single value, entries that need two values are None.
     """
     x = np.asarray(values, dtype=float)
     n, mean = x.size, float(x.mean())
@@ -107,7 +108,8 @@ def grouped(rows: Sequence[Mapping[str, Any]], stops: bool) -> list[dict[str, An
 
 
 def varies(groups: Sequence[Mapping[str, Any]], what: str) -> list[str]:
-    """Return the names of the quantities that differ between members by more than rounding errors, in their order."""
+    """Return the names of the quantities that differ between members by more than rounding errors, in the order of the
+    groups."""
     ends: dict[str, list[float]] = {}
     for group in groups:
         for name, found in group[what].items():
@@ -116,7 +118,7 @@ def varies(groups: Sequence[Mapping[str, Any]], what: str) -> list[str]:
 
 
 def alike(groups: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether the seed has no effect: in each group of several members, all have the same results."""
+    """Return whether the seed has no effect: in each group of several members, all members have the same results."""
     several = [group for group in groups if group["members"] - group["failed"] > 1]
     apart = [
         found["least"] < found["largest"]

@@ -1,6 +1,6 @@
-"""The task of a worker: run one member, from the text of its case to plain numbers.
+"""The task of a worker: run one member. It receives the text of the member's case, and returns plain numbers.
 
-Only texts, numbers and the names of these functions are sent between the sweep and its workers.
+Only texts, numbers and the names of the functions in this file are sent between the sweep and its workers.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from articulon.storage.folder_claim import LOCK, claimed
 from articulon.sweeps.member_folders import note_ended, note_failed, noted_error, time_averages
 
 FAILED, STOPPED = "failed", "interrupted"
-"""Statuses of a member's run that did not complete."""
+"""Statuses of a member's run that is not complete."""
 BETWEEN = 0.5
 """Shortest time between two progress messages [s]."""
 PATIENCE = 60.0
-"""Time for which a worker waits for another process that still holds the folder but is about to end [s]."""
+"""Time for which a worker waits for another process that still locks the folder but is about to end [s]."""
 
 _one_at_a_time = Lock()
 
@@ -59,7 +59,7 @@ def order(name: str, case: Case, folder: Path, skip: float, topic: str) -> dict[
     Raises
     ------
     CaseError
-        For a case that no file can hold.
+        For a case that cannot be written to a file.
     """
     return {
         "member": name,
@@ -84,8 +84,8 @@ def run_member(task: Mapping[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``member``, ``status``, the ``error`` of a failed member, the wall time ``seconds``, and the processor time of
-        this process, ``processor_seconds``.
+        ``member``, ``status``, the ``error`` of a failed member, the wall time ``seconds``, and ``processor_seconds``,
+        the processor time of this process.
     """
     folder = Path(task["folder"])
     with _one_at_a_time:
@@ -97,7 +97,7 @@ def run_member(task: Mapping[str, Any]) -> dict[str, Any]:
         except KeyboardInterrupt:
             status = STOPPED
         except CheckpointError as failure:
-            # A diverged run cannot be continued from its checkpoint, so the earlier error, the reason for this, comes
+            # A diverged run cannot be continued from its checkpoint. The earlier error is the reason, so it comes
             # first.
             error = "\n".join(dict.fromkeys([*noted_error(folder), str(failure)]))
         except ArticulonError as failure:
@@ -114,7 +114,7 @@ def _run(task: Mapping[str, Any], folder: Path) -> str:
     case = resolve(parsed(task["case"]), task["source"], task["called"], {}, task["allow_code"])
     if case.run.threads is not None:
         case = case.with_overrides({"run.threads": 1})
-    # Workers share the machine, so one thread each keeps all cores busy. Results do not depend on the number of
+    # Workers share the machine; with one thread each, they keep all cores busy. Results do not depend on the number of
     # threads.
     numba.set_num_threads(1)
     _wait_for(folder)
@@ -126,7 +126,7 @@ def _run(task: Mapping[str, Any], folder: Path) -> str:
 
 
 def _wait_for(folder: Path) -> None:
-    """Wait until another process that holds a folder has ended, but not longer than ``PATIENCE``."""
+    """Wait until another process that has locked a folder has ended, but not longer than ``PATIENCE``."""
     ends = monotonic() + PATIENCE
     while os.path.lexists(folder / LOCK):
         try:
@@ -134,12 +134,12 @@ def _wait_for(folder: Path) -> None:
                 return
         except ArticulonError:
             if monotonic() > ends:
-                return  # the run will report the error
+                return  # the run that follows will report the error
             sleep(0.1)
 
 
 class WorkerProgress:
-    """Reports the progress of a run to the sweep, and tells the run when the sweep no longer needs it.
+    """Reports the progress of a run to the sweep, and stops the run if the sweep no longer needs it.
 
     Parameters
     ----------
@@ -181,8 +181,8 @@ class WorkerProgress:
             self.worker.log_event(self.topic, {"member": self.member, **what})
 
     def _is_withdrawn(self) -> bool:
-        """Return whether the task was withdrawn, because the sweep is to stop, or was killed and its workers now belong
-        to another process."""
+        """Return whether the task was withdrawn. This happens if the sweep must stop, or if the sweep was killed and
+        its workers now belong to another process."""
         if self.worker is None:
             return False
         task = self.worker.state.tasks.get(self.task)
@@ -190,7 +190,8 @@ class WorkerProgress:
 
 
 def _worker_and_task() -> tuple[Any, str]:
-    """Return the worker of this thread and the key of its task; None if there is none, as in a test."""
+    """Return the worker of this thread and the key of its task; None if the thread belongs to no worker, as in a
+    test."""
     from distributed.worker import get_worker, thread_state
 
     try:

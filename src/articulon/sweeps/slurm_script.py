@@ -1,4 +1,4 @@
-"""Output of a sweep as a Slurm job array: the list of its members, and a script that runs one of them."""
+"""Output of a sweep as a Slurm job array: the list of its members, and a script that runs one member."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def setting(key: str, value: object) -> str:
 
 
 def write_slurm(plan: Plan, folder: Path, collect: str, resume: bool) -> tuple[Path, Path]:
-    """Write the plan of a sweep, the list of its members, and the script of a job array, without running anything.
+    """Write the plan of a sweep, the list of its members, and the script of a job array. No member is run.
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ def write_slurm(plan: Plan, folder: Path, collect: str, resume: bool) -> tuple[P
     Raises
     ------
     ArticulonError
-        For a folder that holds another sweep, a value that contains a line break or a tab, and a file that cannot be
-        written.
+        For a folder that holds another sweep, for a value that contains a line break or a tab, and for a file that
+        cannot be written.
     """
     whole, lines = folder.absolute(), []
     for member in plan.members:
@@ -107,7 +107,7 @@ def write_slurm(plan: Plan, folder: Path, collect: str, resume: bool) -> tuple[P
     )
     with claimed(folder, lambda _: None, "sweep"):
         check_plan(folder, plan, resume)
-        # Tasks that are still queued identify their members by line number.
+        # Queued tasks identify their members by line number, so the old lines stay unchanged.
         before = (folder / MEMBERS).read_text(encoding="utf-8").splitlines() if (folder / MEMBERS).is_file() else []
         listed = [line for line in before if line in lines]
         lines = [*listed, *(line for line in lines if line not in listed)]

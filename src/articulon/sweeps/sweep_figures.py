@@ -21,29 +21,29 @@ PANEL_HEIGHT = 1.55
 """Height of a panel [inch]."""
 TITLE_LETTERS = 34
 BANDS = 4
-"""Largest number of groups whose confidence bands are drawn; more bands would hide each other."""
+"""Largest number of groups for which confidence bands are drawn; more bands would hide each other."""
 BINS = 20
 """Largest number of bins in a histogram."""
 NAMED_GROUPS = 8
-"""Largest number of groups that are labelled by their values; if there are more, they are numbered."""
+"""Largest number of groups that are labelled by their values. If there are more groups, they are numbered."""
 
 
 def distribution_figures(
     groups: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], what: str, names: Sequence[str]
 ) -> dict[str, Figure]:
-    """Draw the distributions of quantities over the members: a histogram for a single group, or the values of several
-    groups side by side.
+    """Draw the distributions of quantities over the members: a histogram for a single group; for several groups, their
+    values side by side.
 
     Parameters
     ----------
     groups
         Groups of the sweep.
     rows
-        Rows of its members.
+        Rows of the sweep's members.
     what
         Key of the figures: ``"figures"`` or ``"averages"``.
     names
-        Names of the figures to draw, a panel each.
+        Names of the figures to draw; each figure gets a panel.
     """
     by_group = {repr(group["values"]): k for k, group in enumerate(groups)}
     found = {}
@@ -73,7 +73,7 @@ def passage_figure(groups: Sequence[Mapping[str, Any]], time: Scale, stop: str) 
             edges = time.factor * np.array([0.0, *found["times"], found["until"]])
 
             def steps(name: str, found: Mapping[str, Any] = found) -> np.ndarray:
-                # The band has no width if no run is at risk.
+                # If no run is at risk, the band is drawn without width.
                 values = [0.0 if one is None else one for one in found[name]]
                 return np.array([1.0, *values, values[-1] if values else 1.0])
 
@@ -115,7 +115,8 @@ def _panel(axes: Axes, name: str, groups: Sequence[Mapping[str, Any]], what: str
     for k, (points, one) in enumerate(zip(values, found, strict=True)):
         if one is None:
             continue
-        # Points are offset in the order of the members, not at random, so that the picture is reproducible.
+        # The offset of a point depends on the order of the members and is not random, so that the picture is
+        # reproducible.
         aside = k + 0.28 * (np.arange(points.size) % 7 - 3) / 3.0
         colour = style.variant(k)["color"]
         axes.plot(aside, points, ".", markersize=4.5, color=colour, alpha=0.6, markeredgewidth=0.0)

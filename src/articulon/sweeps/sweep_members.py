@@ -31,13 +31,13 @@ class Member:
     name: str
     """Name of the member and its folder, such as ``"temperature=300K-seed=7"``."""
     seed: int
-    """Seed of its random numbers."""
+    """Seed of the member's random numbers."""
     values: Mapping[str, Any]
     """Values of the varied keys, by dotted key."""
 
     @property
     def overrides(self) -> dict[str, Any]:
-        """Overrides that turn the sweep's case into that of the member."""
+        """Overrides that turn the sweep's case into the member's case."""
         return {**self.values, SEED: self.seed}
 
     @property
@@ -56,7 +56,7 @@ def group_of(values: Mapping[str, Any]) -> str:
 
 
 def seeds_of(seeds: int | Sequence[int]) -> tuple[int, ...]:
-    """Return the seeds of a sweep: 1 to n for a number n, or those in a list.
+    """Return the seeds of a sweep: 1 to n for a number n, or the seeds in a list.
 
     Raises
     ------
@@ -84,12 +84,12 @@ def members_of(case: Case, seeds: Sequence[int], vary: Mapping[str, Sequence[Any
     seeds
         Seeds of each combination.
     vary
-        Lists of values by dotted key. Without values, the only combination is that of the case.
+        Lists of values by dotted key. Without values, the only combination is the case itself.
 
     Raises
     ------
     CaseError
-        For a key or value that the case cannot have, values that are listed twice, and too many members.
+        For a key or value that the case cannot have, for values that are listed twice, and for too many members.
     """
     varied = checked_values({} if vary is None else vary)
     for key, values in varied.items():

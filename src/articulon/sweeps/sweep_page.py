@@ -1,4 +1,4 @@
-"""Report page of a sweep: joint results of its members, and the members themselves."""
+"""Report page of a sweep: joint results of its members, and a list of the members."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from articulon.sweeps.sweep_figures import distribution_figures, passage_figure
 from articulon.sweeps.sweep_words import group_label, mean_words, passage_heads, passage_words, scale_of
 
 DRAWN = 24
-"""Largest number of quantities of each kind that are drawn; the tables have all of them."""
+"""Largest number of quantities of each kind that are drawn; the tables contain all quantities."""
 LISTED = 2000
-"""Largest number of members that are listed; ensemble.json has all of them."""
+"""Largest number of members that are listed; ensemble.json contains all members."""
 CAPTIONS = {
     True: "Values of the members: histograms, with the mean over the members (line) and its 95 % interval (band).",
     False: "Values of the members by group, with the mean over the members of each and its 95 % interval.",

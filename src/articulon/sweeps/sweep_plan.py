@@ -49,11 +49,11 @@ class Plan:
 
     @cached_property
     def digest(self) -> str:
-        """Digest of everything that determines the results of the runs, except the seeds and values."""
+        """Digest of all data that determine the results of the runs, except the seeds and values."""
         return _unseeded(self.case).digest()
 
     def write(self, folder: Path) -> None:
-        """Write the plan into the folder of the sweep; raise CaseError for a case that no file can hold."""
+        """Write the plan into the folder of the sweep; raise CaseError for a case that cannot be written to a file."""
         record = {
             "articulon": __version__,
             "case": self.case.name,
@@ -67,7 +67,7 @@ class Plan:
 
 
 def check_plan(folder: Path, plan: Plan, resume: bool) -> None:
-    """Raise ArticulonError unless a folder is free for a sweep, or holds the sweep that is to be continued.
+    """Raise ArticulonError unless a folder is free for a sweep, or holds the sweep that is continued.
 
     A sweep continues with its original case and values; seeds may be added.
 
@@ -99,7 +99,8 @@ def check_plan(folder: Path, plan: Plan, resume: bool) -> None:
 
 
 def _differing(folder: Path, record: Mapping[str, Any], plan: Plan) -> str:
-    """Describe how a plan differs from the recorded one; empty if the plan can continue the recorded sweep."""
+    """Describe the differences between a plan and the recorded plan; empty if the plan can continue the recorded
+    sweep."""
     if record["digest"] != plan.digest:
         try:
             keys = _unseeded(plan.case).differences(
@@ -123,5 +124,5 @@ def _sorted(values: Sequence[Any]) -> list[str]:
 
 
 def _unseeded(case: Case) -> Case:
-    """Return the case without its own seed, which members replace."""
+    """Return the case without its own seed, because each member has another seed."""
     return case.with_overrides({SEED: 0})

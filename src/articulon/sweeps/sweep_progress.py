@@ -28,22 +28,23 @@ class Shown(Protocol):
     """Interface of progress displays."""
 
     def begin(self, members: int, ended: int, where: str) -> None:
-        """Show that the sweep begins, with the number of members, how many had already ended, and who runs them."""
+        """Show that the sweep begins, with the number of members, the number of members that had already ended, and a
+        description of the workers."""
 
     def running(self, member: str, part: float) -> None:
         """Show that a member has reached the fraction ``part`` of its run, from 0 to 1."""
 
     def stopped(self, member: str) -> None:
-        """Show that a member has lost its worker before it ended."""
+        """Show that a member lost its worker before the member ended."""
 
     def ended(self, member: str, status: str, seconds: float, error: str | None) -> None:
         """Show that a member is complete or has failed."""
 
     def message(self, text: str, once: str | None = None) -> None:
-        """Show a message to the user; messages with the same ``once`` are shown only once."""
+        """Show a message to the user. Of several messages with the same ``once``, only the first is shown."""
 
     def close(self) -> None:
-        """Close the display at the end of the sweep, complete or not."""
+        """Close the display at the end of the sweep, also if the sweep is not complete."""
 
 
 class SilentSweep:
@@ -74,8 +75,8 @@ def sweep_shown_by(progress: Shown | bool | None) -> Shown:
     Parameters
     ----------
     progress
-        An object that shows the progress; True for a table on standard error, False for none. None shows it in an
-        interactive terminal or notebook.
+        An object that shows the progress; True for a table on standard error, False for no display. None shows the
+        table in an interactive terminal or notebook.
 
     Raises
     ------
@@ -95,9 +96,9 @@ def sweep_shown_by(progress: Shown | bool | None) -> Shown:
 
 
 class SweepProgress:
-    """Shows a sweep on standard error: as a table in a terminal, elsewhere as a line after every tenth of the members.
+    """Shows a sweep on standard error: as a table in a terminal, otherwise as a line after every tenth of the members.
 
-    Progress messages of workers arrive in a thread other than that of the sweep.
+    Progress messages of workers arrive in another thread than the thread of the sweep.
     """
 
     def __init__(self, console: Console | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Labels of a sweep's groups and figures, and its numbers in words."""
+"""Labels of a sweep's groups and figures, and its results as text."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ def group_label(values: Mapping[str, Any]) -> str:
 
 
 def plain(value: Any) -> str:
-    """Format a value as a person would write it."""
+    """Format a value in the usual notation, without quotation marks."""
     return value if isinstance(value, str) else inline(value)
 
 
 def mean_words(found: Mapping[str, Any] | None) -> str:
-    """Format a mean with half of its interval: ``"0.52 ± 0.03"``; without an interval, with the number of values."""
+    """Format a mean with half the width of its interval: ``"0.52 ± 0.03"``. Without an interval, give the number of
+    values."""
     if found is None:
         return "–"
     if found["interval"] is None:
@@ -49,7 +50,7 @@ def passage_words(found: Mapping[str, Any], time: Scale) -> list[str]:
 
 
 def bound(time: Scale, value: float | None, otherwise: str) -> str:
-    """Format an end of an interval of times; return a word if there is none."""
+    """Format an end of an interval of times; if the end is None, return the text ``otherwise``."""
     return otherwise if value is None else time.text(value, 3)
 
 

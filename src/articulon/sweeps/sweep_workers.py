@@ -34,7 +34,7 @@ class Workers:
     client
         A ``distributed.Client``.
     where
-        Name of the scheduler in messages.
+        Name of the workers or the scheduler in messages.
     host
         Process of the scheduler, if it belongs to this sweep.
     """
@@ -48,12 +48,12 @@ class Workers:
         Raises
         ------
         ArticulonError
-            If the scheduler is gone, or if a worker has several threads, which several runs would then share.
+            If the scheduler has ended, or if a worker has several threads, so that several runs would share a worker.
         """
         self.check()
         try:
             threads: dict[str, int] = self.client.nthreads()
-        except Exception:  # the type of error depends on where the connection breaks
+        except Exception:  # a broken connection can give many types of error
             raise self._gone() from None
         for address, number in threads.items():
             if number != 1:
@@ -64,14 +64,14 @@ class Workers:
         return len(threads)
 
     def check(self) -> None:
-        """Raise ArticulonError if the scheduler is gone."""
+        """Raise ArticulonError if the scheduler has ended."""
         ended = self.host is not None and self.host.poll() is not None
         if ended or self.client.status != "running":
             raise self._gone()
 
     def take_back(self, tasks: list[Any]) -> None:
         """Withdraw tasks. Runs that are in progress notice this, save their states and end."""
-        with suppress(Exception):  # a scheduler that is gone has no tasks
+        with suppress(Exception):  # a scheduler that has ended has no tasks
             self.client.cancel(tasks, force=True)
 
     def _gone(self) -> ArticulonError:
@@ -82,15 +82,15 @@ class Workers:
 
 @contextmanager
 def local_workers(count: int, folder: Path) -> Iterator[Workers]:
-    """Start workers on this machine, each a process with one thread. They end when this process ends, even if it is
-    killed.
+    """Start workers on this machine; each is a process with one thread. They end when this process ends, even if this
+    process is killed.
 
     Parameters
     ----------
     count
         Number of workers.
     folder
-        Folder of the sweep, for their log.
+        Folder of the sweep, for the log of the workers.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def local_workers(count: int, folder: Path) -> Iterator[Workers]:
     """
     client_class, security_class = _dask()
     where = "the scheduler of this sweep"
-    # Keep the current folder out of the import path, because the user has not allowed its code to run.
+    # Remove the current folder from the import path, because the user has not allowed its code to run.
     command = [sys.executable, "-P", "-m", "articulon.sweeps.worker_host", str(count)]
     # Suppress Python's warning that workers end without cleaning up.
     quiet = {**os.environ, "PYTHONWARNINGS": "ignore::UserWarning:multiprocessing.resource_tracker"}
@@ -147,8 +147,8 @@ def remote_workers(address: str, folder: Path) -> Iterator[Workers]:
     Raises
     ------
     ArticulonError
-        If Dask is not installed, no scheduler answers, it has no workers, or its workers have another version of
-        articulon or do not see the folder.
+        If Dask is not installed, if no scheduler answers, or if the scheduler has no workers. Also if workers have
+        another version of articulon or do not see the folder.
     """
     client_class, _ = _dask()
     where = f"the scheduler at {address}"
@@ -163,7 +163,7 @@ def remote_workers(address: str, folder: Path) -> Iterator[Workers]:
         workers.count()
         try:
             reports = client.run(worker_report, str(folder.absolute()))
-        except Exception as failure:  # any error of a worker that loads articulon
+        except Exception as failure:  # loading articulon on a worker can raise any error
             raise ArticulonError(
                 f"{where}: its workers cannot run articulon ({failure}); install articulon {__version__} there"
             ) from None
@@ -183,7 +183,8 @@ def remote_workers(address: str, folder: Path) -> Iterator[Workers]:
 
 @contextmanager
 def _client(client_class: Any, address: str, where: str, **options: Any) -> Iterator[Any]:
-    """Context of a client of a scheduler. Its log is silenced, because errors are reported otherwise."""
+    """Return a context with a client of a scheduler. The client's log is switched off, because errors are reported in
+    another way."""
     logger = logging.getLogger("distributed")
     before = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -199,7 +200,7 @@ def _client(client_class: Any, address: str, where: str, **options: Any) -> Iter
         yield client
     finally:
         if client is not None:
-            with suppress(Exception):  # it may be gone
+            with suppress(Exception):  # the scheduler may have ended
                 client.close(timeout=CONNECTING)
         logger.setLevel(before)
 
@@ -207,7 +208,7 @@ def _client(client_class: Any, address: str, where: str, **options: Any) -> Iter
 def _dask() -> tuple[Any, Any]:
     """Return the classes of clients and of their security; raise ArticulonError if Dask is not installed."""
     try:
-        import cryptography  # noqa: F401 - what makes certificates
+        import cryptography  # noqa: F401 - it makes the certificates
         from distributed import Client
         from distributed.security import Security
     except ImportError:

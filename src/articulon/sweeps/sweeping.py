@@ -1,4 +1,5 @@
-"""Execution of a sweep: members are assigned to workers, again if a worker is killed, until all have ended."""
+"""Execution of a sweep: members are assigned to workers until all members have ended. If a worker is killed, its member
+is assigned again."""
 
 from __future__ import annotations
 
@@ -25,11 +26,11 @@ from articulon.sweeps.sweep_workers import LOG, Workers
 DEATHS = 5
 """Number of consecutive worker deaths without progress after which a member counts as failed."""
 POLL = 0.2
-"""Interval of checks for a request to stop while no member ends [s]."""
+"""Interval of checks for a request to stop, while the sweep waits for members [s]."""
 COUNTING = 1.0
 """Interval at which workers are counted [s]."""
 STOPPING = 60.0
-"""Time that runs get to save their state when the sweep is to stop [s]."""
+"""Time that runs get to save their state when the sweep must stop [s]."""
 
 
 LOST = ("KilledWorker", "CancelledError", "FutureCancelledError", "CommClosedError")
@@ -42,9 +43,9 @@ class Attempt:
 
     member: Member
     mark: Any
-    """Progress of its run when it was assigned to the worker."""
+    """Progress of the member's run when it was assigned to the worker."""
     deaths: int
-    """Number of consecutive times that its worker was killed without progress of the run."""
+    """Number of consecutive times that the member's worker was killed without progress of the run."""
 
 
 @dataclass
@@ -70,15 +71,15 @@ class Sweeping:
     errors: dict[str, str] = field(default_factory=dict)
     """Errors of the failed members, by name."""
     processor_seconds: dict[str, float] = field(default_factory=dict)
-    """Processor time of the workers for members, by name, without killed workers [s]."""
+    """Processor time of the workers for each member, by name [s]; killed workers are not included."""
 
     def run(self, members: Sequence[Member], workers: Workers, interruption: Interruption) -> bool:
-        """Run members until each has ended or failed; return whether a request to stop came earlier.
+        """Run members until all have ended or failed; return whether a request to stop came earlier.
 
         Raises
         ------
         ArticulonError
-            If the scheduler is gone.
+            If the scheduler has ended.
         """
         topic = f"articulon-{secrets.token_hex(8)}"
         waiting = deque(Attempt(member, None, 0) for member in members)
@@ -120,7 +121,7 @@ class Sweeping:
             workers.client.unsubscribe_topic(topic)
 
     def _wait_for(self, members: Sequence[Member]) -> None:
-        """Wait until runs that were told to end have saved their states and released their folders."""
+        """Wait until the runs, which have been asked to end, have saved their states and released their folders."""
         ends = monotonic() + STOPPING
         while any(os.path.lexists(self.folder / one.name / LOCK) for one in members) and monotonic() < ends:
             sleep(POLL)
@@ -175,7 +176,7 @@ class Sweeping:
         self.shown.ended(member.name, FAILED, 0.0, error)
 
     def _receive(self, event: tuple[float, Mapping[str, Any]]) -> None:
-        """Handle a worker's message about a member."""
+        """Process a worker's message about a member."""
         _, news = event
         if "part" in news:
             self.shown.running(str(news["member"]), float(news["part"]))
@@ -184,7 +185,7 @@ class Sweeping:
 
 
 def _answer(future: Any) -> tuple[Mapping[str, Any] | None, BaseException | None]:
-    """Return the result of a worker, or the error that prevented it. Both are None if the task was lost."""
+    """Return the result of a worker, or the error that prevented the result. Both are None if the task was lost."""
     try:
         if future.status == "finished":
             return future.result(), None

@@ -1,8 +1,8 @@
 """The process that hosts a scheduler and its workers on this machine, and ends with the process that started it.
 
-It is a separate process for two reasons. Workers then never import the user's program, which need not be prepared for
-this. And no process is left behind if the program is killed: its end closes the standard input of this process, and the
-end of this process closes the pipes to which the workers listen.
+It is a separate process for two reasons. First, workers then never import the user's program, which may not be written
+for such an import. Second, no process is left behind if the program is killed: its end closes the standard input of
+this process, and the end of this process closes the pipes on which the workers wait.
 
 Scheduler and workers communicate over the loopback interface, encrypted with certificates that are made for this
 process only. This is needed because a scheduler runs any code that it receives, and other users of the machine can
@@ -25,12 +25,12 @@ CERTIFICATES = ("tls_ca_file", "tls_client_cert", "tls_client_key")
 SETTINGS: dict[str, Any] = {
     # The sweep, not the scheduler, decides whether a run is tried again.
     "distributed.scheduler.allowed-failures": 0,
-    # Compilation can keep a worker from answering for a long time.
+    # During a compilation, a worker may not answer for a long time.
     "distributed.scheduler.worker-ttl": None,
     "distributed.admin.tick.limit": "1h",
     "distributed.comm.timeouts.connect": "1h",
     "distributed.comm.timeouts.tcp": "1h",
-    # Workers must not be paused or killed because of the memory that a run uses.
+    # Dask must not pause or kill workers because of the memory that a run uses.
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
@@ -44,10 +44,10 @@ SETTINGS: dict[str, Any] = {
 
 
 def main() -> None:
-    """Start a scheduler and the number of workers given by the first argument, print how to reach the scheduler, and
-    wait for the end of standard input."""
+    """Start a scheduler and workers; the first argument is their number. Print the address of the scheduler, and wait
+    for the end of standard input."""
     workers = int(sys.argv[1])
-    # Keep other output off the standard output, which the parent process reads.
+    # The parent process reads the standard output, so other output must not go there.
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
 

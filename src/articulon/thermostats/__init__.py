@@ -1,5 +1,6 @@
-"""Thermostats, one per file: the declaration, and the function that advances it over part of a step. Every thermostat
-class in this package is found automatically; the names below are listed for type checkers and editors only."""
+"""Thermostats, one per file: the declaration, and the function that advances the thermostat over a part of a step.
+Every thermostat class in this package is found automatically; the names below are listed for type checkers and editors
+only."""
 
 from typing import Annotated, TypeAlias
 
@@ -13,7 +14,7 @@ from articulon.thermostats.schedule import TemperatureTable
 from articulon.thermostats.stochastic_velocity_rescaling import StochasticVelocityRescaling
 
 THERMOSTATS = Family("thermostat", "kind", lambda member: issubclass(member, BaseThermostat))
-"""All thermostats by their ``kind``: every class of this package that has one."""
+"""All thermostats by their ``kind``: every class of this package that has a ``kind``."""
 THERMOSTATS.discover(__name__, __path__)
 Thermostat: TypeAlias = Annotated[BaseThermostat, THERMOSTATS]
 """Any thermostat, selected by its ``kind``."""

@@ -1,12 +1,12 @@
-"""The contract of a thermostat: a table for kernels, and the function that advances it over part of a step.
+"""Interface of a thermostat: a table for kernels, and the function that advances the thermostat over a part of a step.
 
 A thermostat acts in one of two ways. In an integrator for any right-hand side it is a force −(ζ + kd ζ') M q' with
 equations for its own variables (``equations.py``). In an integrator with fixed steps it is a part of the splitting,
-solved with positions held: ``advance(bath, kinetic, time, h, count, factor, variables, works)`` advances it over a time
-h from the current kinetic energy and returns the factor of all speeds. ``count`` differs at every call of a run and
-selects the random numbers: 2 step for the first of the two calls in a step and 2 step + 1 for the second. ``factor``
-(8,) are the scaling factors of the channels, ``variables`` those of the thermostat, and ``works`` (8,) receives the
-energy that the speeds gain.
+solved at constant positions. The function ``advance(bath, kinetic, time, h, count, factor, variables, works)`` advances
+the thermostat over a time h from the current kinetic energy, and returns the factor of all speeds. ``count`` differs at
+every call of a run and selects the random numbers. In step number n, it is 2n for the first call and 2n + 1 for the
+second. ``factor`` (8,) holds the scaling factors of the channels, ``variables`` the thermostat's variables, and
+``works`` (8,) receives the energy that the speeds gain.
 """
 
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -23,7 +23,8 @@ from articulon.thermostats.schedule import Temperature, check_schedule, schedule
 from articulon.thermostats.total_momentum import check_momentum_is_kept
 
 NOTHING, SCALES, KICKS, OVERDAMPS = range(4)
-"""Effect of a thermostat on the speeds: none, multiplies all by one number, adds random ones, or replaces them."""
+"""Effect of a thermostat on the speeds: it has none, multiplies all speeds by one number, adds random speeds, or
+replaces the speeds."""
 
 WAY, SEED, STREAM, LINEAR = range(4)
 """Positions in ``Bath.choice``."""
@@ -41,9 +42,10 @@ class Bath(NamedTuple):
     """Effect on the speeds, seed, stream, and whether the temperature is linear between its knots, shape (4,)."""
     constants: np.ndarray
     """Degrees of freedom N, Boltzmann constant k [energy/temperature], gain kd [time], friction γ [1/time] and
-    relaxation time [time], shape (5,); zeros for those that a thermostat does not have."""
+    relaxation time [time], shape (5,). Constants that a thermostat does not have are zero."""
     masses: np.ndarray
-    """Q of each thermostat of a chain [energy time²], shape (k,); empty for those without variables."""
+    """Thermostat mass Q of each member of a chain [energy time²], shape (k,); empty for a thermostat without
+    variables."""
     times: np.ndarray
     """Knots of the temperature [time], shape (knots,)."""
     temperatures: np.ndarray
@@ -51,7 +53,7 @@ class Bath(NamedTuple):
 
 
 def no_bath() -> Bath:
-    """Bath of a model without a thermostat."""
+    """Return the bath of a model without a thermostat."""
     return Bath(np.zeros(4, dtype=np.int64), np.zeros(5), np.zeros(0), np.zeros(1), np.zeros(1))
 
 
@@ -70,12 +72,13 @@ BATH = types.float64(
 
 @first_class
 def leave(bath, kinetic, time, h, count, factor, variables, works):
-    """Return 1: no thermostat, or one that does not multiply the speeds."""
+    """Return 1; this is for no thermostat, and for thermostats that do not multiply the speeds."""
     return 1.0
 
 
 def variables_of(bath: Bath) -> int:
-    """Number of a thermostat's own variables: ζ of each member of a chain, and the energy of its reservoir."""
+    """Return the number of a thermostat's own variables: ζ of each member of a chain, and the energy of its
+    reservoir."""
     return bath.masses.size + 1 if bath.masses.size else 0
 
 
@@ -86,18 +89,18 @@ class BaseThermostat(Declaration):
     way: ClassVar[int]
     """Effect on the speeds."""
     advance: ClassVar[Any] = staticmethod(leave)
-    """Jitted function that advances it over part of a step."""
+    """Jitted function that advances the thermostat over a part of a step."""
     deterministic: ClassVar[bool] = False
-    """Whether it is an equation of motion, which every integrator can treat."""
+    """Whether the thermostat is an equation of motion, which every integrator can solve."""
 
     temperature: Temperature
     """Target temperature T [temperature], or a table of it over time."""
     centre_of_mass: Literal["free", "removed"] = "free"
-    """``"removed"`` removes the total momentum from the initial speeds, and three degrees of freedom from the count.
-    The forces must then conserve it."""
+    """``"removed"`` removes the total momentum from the initial speeds, and counts three degrees of freedom less. The
+    forces must then conserve the total momentum."""
 
     def check(self, model: Model, where: str = "thermostat") -> None:
-        """Raises CaseError if the thermostat is incompatible with a model."""
+        """Raise CaseError if the thermostat is incompatible with a model."""
         if self.degrees_of_freedom(model) < 1:
             raise CaseError(
                 f"{where}: the model has no degrees of freedom to keep at a temperature"
@@ -108,15 +111,15 @@ class BaseThermostat(Declaration):
             check_momentum_is_kept(model, where)
 
     def check_schedule(self, duration: float, where: str = "thermostat") -> None:
-        """Raises CaseError for a table of temperatures that ends before the run [time]."""
+        """Raise CaseError for a table of temperatures that ends before the run, after ``duration`` [time]."""
         check_schedule(self.temperature, duration, f"{where}.temperature")
 
     def degrees_of_freedom(self, model: Model) -> int:
-        """Number of degrees of freedom N that share the kinetic energy ½ N k T."""
+        """Return the number of degrees of freedom N that share the kinetic energy ½ N k T."""
         return model.degrees_of_freedom - (3 if self.centre_of_mass == "removed" else 0)
 
     def table(self, model: Model, seed: int, target_factor: float = 1.0) -> Bath:
-        """Return the kernels' table; ``target_factor`` multiplies the target, and leaves Q unchanged."""
+        """Return the table for kernels. ``target_factor`` multiplies the target temperature, but not Q."""
         times, temperatures, linear = schedule_arrays(self.temperature)
         degrees_of_freedom, boltzmann = float(self.degrees_of_freedom(model)), model.units.boltzmann
         return Bath(
@@ -128,7 +131,7 @@ class BaseThermostat(Declaration):
         )
 
     def numbers(self) -> tuple[float, float, float]:
-        """Return gain kd, friction γ and relaxation time; zeros for those that a thermostat does not have."""
+        """Return gain kd, friction γ and relaxation time; zero for each that the thermostat does not have."""
         return 0.0, 0.0, 0.0
 
     def thermostat_masses(self, thermal: float, kT: float) -> np.ndarray:

@@ -1,9 +1,10 @@
 """Nosé–Hoover chains of any length, their equations of motion and their part of a step (Guy 2018, 3.2 to 3.6).
 
-M q'' = Γ − ζ_1 M q', with Q_1 ζ_1' = 2K − N k T − Q_1 ζ_1 ζ_2 and Q_j ζ_j' = Q_{j−1} ζ_{j−1}² − k T − Q_j ζ_j ζ_{j+1},
-where the last equation lacks its last term (Martyna, Klein and Tuckerman, J. Chem. Phys. 97, 2635, 1992). Guy prints −ζ
-M q' on the side of M q'' (3.4, 3.5), which would drive the motion rather than damp it. The last variable is the energy
-of the reservoir, E' = N k T ζ_1 + k T Σ_{j>1} ζ_j; K + Φ + Σ ½ Q_j ζ_j² + E is conserved for any T(t).
+M q'' = Γ − ζ_1 M q', with Q_1 ζ_1' = 2K − N k T − Q_1 ζ_1 ζ_2 and Q_j ζ_j' = Q_{j−1} ζ_{j−1}² − k T − Q_j ζ_j ζ_{j+1}.
+The equation of the last ζ_j has no term with ζ_{j+1} (Martyna, Klein and Tuckerman, J. Chem. Phys. 97, 2635, 1992). Guy
+prints −ζ M q' on the side of M q'' (3.4, 3.5), which would drive the motion and not damp it. The last variable is the
+energy of the reservoir, E' = N k T ζ_1 + k T Σ_{j>1} ζ_j. With the kinetic energy K and the potential energy Φ, K + Φ +
+Σ ½ Q_j ζ_j² + E is conserved for any T(t).
 """
 
 import math
@@ -14,10 +15,10 @@ from articulon.thermostats.base import DEGREES_OF_FREEDOM
 from articulon.thermostats.schedule import target
 
 OUTER = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
-"""Suzuki's weight: five substeps p, p, 1 − 4p, p, p turn a symmetric scheme of order 2 into one of order 4."""
+"""Suzuki's weight p: five substeps p, p, 1 − 4p, p, p turn a symmetric scheme of order 2 into a scheme of order 4."""
 PARTS = 5
 LONGEST = 0.5
-"""Longest substep of a chain, times the thermostat's angular frequency."""
+"""Largest product of a substep of a chain and the thermostat's angular frequency."""
 
 
 @jit
@@ -50,7 +51,8 @@ def chain_energy(bath, variables):
 
 @jit
 def push(bath, twice_kinetic, kT, j, h, variables):
-    """Advance ζ_j over a time h, with ζ_{j+1} held: half its decay, its driving term, half its decay."""
+    """Advance ζ_j over a time h at constant ζ_{j+1}: half of the decay of ζ_j, its driving term, and the other half of
+    its decay."""
     Q, last = bath.masses, bath.masses.size - 1
     if j == 0:
         force = twice_kinetic - bath.constants[DEGREES_OF_FREEDOM] * kT
@@ -62,8 +64,9 @@ def push(bath, twice_kinetic, kT, j, h, variables):
 
 @jit
 def chain_step(bath, kinetic, kT, h, weight, variables):
-    """Advance a chain over a time h with positions held (Martyna, Tuckerman, Tobias and Klein, Mol. Phys. 87, 1117,
-    1996, with Suzuki's weights); return K at the end. ``weight`` is the factor of the thermostat's force."""
+    """Advance a chain over a time h at constant positions (Martyna, Tuckerman, Tobias and Klein, Mol. Phys. 87, 1117,
+    1996, with Suzuki's weights). Return the kinetic energy at the end. ``weight`` is the factor of the thermostat's
+    force."""
     k = bath.masses.size
     fastest = bath.constants[DEGREES_OF_FREEDOM] * kT / bath.masses[0]
     for j in range(1, k):
@@ -85,7 +88,7 @@ def chain_step(bath, kinetic, kT, h, weight, variables):
 
 @first_class
 def advance_chain(bath, kinetic, time, h, count, factor, variables, works):
-    """Advance the chain over a time h and return the speeds' factor."""
+    """Advance the chain over a time h and return the factor of all speeds."""
     after = chain_step(bath, kinetic, target(bath, time + 0.5 * h), h, factor[THERMOSTAT], variables)
     works[THERMOSTAT] += after - kinetic
     return math.sqrt(after / kinetic) if kinetic > 0.0 else 1.0

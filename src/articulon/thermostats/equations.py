@@ -1,8 +1,9 @@
 """Thermostats as forces, for integrators of any right-hand side.
 
-On every link of any tree or mechanism, −ζ M q' is the wrench −ζ times the link's momentum and angular momentum about
-its origin: Σ Jᵀ I J q' = M q'. On a mode of a flexible body it is −ζ times the momentum conjugate to the mode's speed,
-and on a joint with the armature a it is −ζ a u.
+On every link of a tree or mechanism, the force −ζ M q' is a wrench: −ζ times the link's momentum and its angular
+momentum about its origin. This follows from Σ Jᵀ I J q' = M q', with the Jacobians J and inertias I of the links. On a
+mode of a flexible body, it is −ζ times the momentum conjugate to the mode's speed. On a joint with the armature a and
+the speed u, it is −ζ a u.
 """
 
 from articulon.algebra.vectors import scale, store_from
@@ -17,9 +18,8 @@ from articulon.thermostats.schedule import target
 
 @jit
 def thermostat_wrenches(forest, bath, time, ws, more, variables, wrench, rates):
-    """Compute the wrenches −ζ p and −kd ζ' p (8, links, 6), with p the momenta of the links, whose poses and velocities
-    are computed, and the rates of the thermostat's variables. ``more`` is the kinetic energy of the
-    armatures."""
+    """Compute the wrenches −ζ p and −kd ζ' p (8, links, 6), and the rates of the thermostat's variables. Here p are the
+    momenta of the links; their poses and velocities must be known. ``more`` is the kinetic energy of the armatures."""
     chain_rates(bath, 2.0 * (kinetic_energy(forest, ws) + more), target(bath, time), variables, rates)
     zeta, rate = variables[0], bath.constants[GAIN] * rates[0]
     for i in range(forest.mass.size):
@@ -47,7 +47,7 @@ def thermostat_on_modes(forest, bath, ws, variables, rates, joint):
 
 @jit
 def thermostat_on_rotors(bath, armature, u, variables, rates, joint):
-    """Add the thermostat's forces on rotors, −ζ and −kd ζ' times a u, to the joint forces (8, nu)."""
+    """Add the thermostat's forces on rotors, −ζ and −kd ζ' times the armature times u, to the joint forces (8, nu)."""
     for k in range(armature.size):
         joint[THERMOSTAT, k] -= variables[0] * armature[k] * u[k]
         joint[THERMOSTAT_RATE, k] -= bath.constants[GAIN] * rates[0] * armature[k] * u[k]

@@ -14,22 +14,23 @@ from articulon.thermostats.schedule import target
 
 @jit
 def ornstein_uhlenbeck(v, c, s, normal):
-    """v after a step of v' = −γ v + noise: c = e^{−γ h}, s = √((1 − c²) k T/m) and a standard normal number."""
+    """Return v after a step h of v' = −γ v + noise, with c = e^{−γ h}, s = √((1 − c²) k T/m) and a standard normal
+    number."""
     return c * v + s * normal
 
 
 @jit
 def decay_and_noise(friction, h, kT):
-    """c and √((1 − c²) k T) of a step, without cancellation for small γ h."""
+    """Return c = e^{−γ h} and √((1 − c²) k T) of a step h, without cancellation for small γ h."""
     return math.exp(-friction * h), math.sqrt(-math.expm1(-2.0 * friction * h) * kT)
 
 
 @jit
 def stir_speeds(bath, clock, u, noise):
-    """Apply friction and noise over a time ``clock[1]`` from ``clock[0]`` on to speeds u; ``noise`` is drawn from N(0,
-    M⁻¹).
+    """Apply friction and noise to the speeds u, over a step that starts at the time ``clock[0]`` and has the length
+    ``clock[1]``; ``noise`` is drawn from N(0, M⁻¹).
 
-    All numbers are those of one state or of several side by side.
+    The arrays hold one state, or several states side by side.
     """
     time, h = clock[0], clock[1]
     c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
@@ -39,7 +40,7 @@ def stir_speeds(bath, clock, u, noise):
 
 @jit
 def particle_normals(seed, stream, step, particle):
-    """Three independent standard normal numbers of a particle in a step."""
+    """Return three independent standard normal numbers for a particle in a step."""
     x, y = normal_pair(seed, stream, step, 2 * particle)
     z, _ = normal_pair(seed, stream, step, 2 * particle + 1)
     return x, y, z
@@ -49,10 +50,10 @@ class Frictional(BaseThermostat):
     """Base of the thermostats with friction and noise."""
 
     friction: Annotated[Quantity, Dimension("frequency", minimum=0, exclusive=True)]
-    """γ, the inverse of the time over which speeds decorrelate [1/time]."""
+    """Friction γ, the inverse of the time over which speeds decorrelate [1/time]."""
 
     def check(self, model: Model, where: str = "thermostat") -> None:
-        """See :class:`BaseThermostat`; also rejects removed momentum, which noise would change."""
+        """See :class:`BaseThermostat`. Removed momentum is also rejected, because noise would change the momentum."""
         if self.centre_of_mass == "removed":
             raise CaseError(
                 f"{where}.centre_of_mass: noise moves the centre of mass, so its momentum does not stay zero; use "
@@ -61,7 +62,7 @@ class Frictional(BaseThermostat):
         super().check(model, where)
 
     def numbers(self) -> tuple[float, float, float]:
-        """Return γ."""
+        """Return γ, and zero for gain and relaxation time."""
         return 0.0, float(self.friction), 0.0
 
 
@@ -69,9 +70,9 @@ class Langevin(Frictional):
     """M u' = Γ − γ M u + √(2 γ k T) M^½ ξ, with friction and noise solved exactly between the two halves of a step
     (BAOAB: Leimkuhler and Matthews, Appl. Math. Res. Express 2013, 34).
 
-    Ensemble: canonical for speeds and positions, for any friction and model, with errors of second order in the step
-    that BAOAB makes small for positions. Momentum is not conserved, and γ slows down diffusion: a strong thermostat for
-    sampling, not for dynamics. On trees and rigid bodies the noise is drawn from N(0, k T M⁻¹).
+    Ensemble: canonical for speeds and positions, for any friction and model. Errors are of second order in the step,
+    and small for positions. Momentum is not conserved, and γ slows down diffusion: this thermostat is good for
+    sampling, but not for dynamics. On trees and rigid bodies the noise is drawn from N(0, k T M⁻¹).
     """
 
     kind: Literal["langevin"] = "langevin"

@@ -14,7 +14,8 @@ from articulon.thermostats.schedule import target
 
 @jit
 def rate_part(kinetic, degrees_of_freedom, kT, gain, Q, h):
-    """K after a time h of K' = −2 kd ζ' K with ζ' = (2K − N k T)/Q, a logistic equation, solved exactly."""
+    """Return the kinetic energy K after a time h of K' = −2 kd ζ' K with ζ' = (2K − N k T)/Q. This logistic equation is
+    solved exactly."""
     rate, slope = 2.0 * gain * degrees_of_freedom * kT / Q, 4.0 * gain / Q
     grown = -math.expm1(-rate * h) / rate if rate > 0.0 else h
     return kinetic / (math.exp(-rate * h) + slope * kinetic * grown)
@@ -22,7 +23,7 @@ def rate_part(kinetic, degrees_of_freedom, kT, gain, Q, h):
 
 @first_class
 def advance_modified(bath, kinetic, time, h, count, factor, variables, works):
-    """Advance the chain between two halves of the ζ' part."""
+    """Advance the chain over a time h, between two halves of the part with ζ'; return the factor of all speeds."""
     kT, Q = target(bath, time + 0.5 * h), bath.masses[0]
     degrees_of_freedom, gain = bath.constants[DEGREES_OF_FREEDOM], factor[THERMOSTAT_RATE] * bath.constants[GAIN]
     first = rate_part(kinetic, degrees_of_freedom, kT, gain, Q, 0.5 * h)
@@ -36,23 +37,25 @@ def advance_modified(bath, kinetic, time, h, count, factor, variables, works):
 class ModifiedNoseHoover(OneVariable):
     """M q'' = Γ − (ζ + kd ζ') M q', Q ζ' = q'ᵀ M q' − N k T (Guy 2018, 3.6 and 4.1).
 
-    Ensemble: positions are canonical, speeds are nearly isokinetic. The ζ' part damps the fluctuations of the kinetic
-    energy, whose canonical size is σ_T = T √(2/N). If 2 kd N k T/Q is well above the fastest frequency, σ_T = T Q
-    σ(q'ᵀΓ / q'ᵀMq')/(kd N k T). Use it as an isokinetic thermostat, not where fluctuations of the kinetic energy
-    matter, such as for heat capacities. The ledger books the two parts separately, as thermostat and thermostat_rate.
+    Ensemble: positions are canonical, speeds are nearly isokinetic. In the canonical ensemble, the kinetic temperature
+    has the standard deviation σ_T = T √(2/N); the ζ' part damps these fluctuations. If 2 kd N k T/Q is much larger than
+    the fastest frequency, σ_T = T Q σ(q'ᵀΓ / q'ᵀMq')/(kd N k T). Use it as an isokinetic thermostat, and not if
+    fluctuations of the kinetic energy matter, for example for heat capacities. The ledger records the works of the two
+    parts separately, as thermostat and thermostat_rate.
 
-    Speeds that hardly exchange energy with the rest slowly collect all of it, because the ζ' part damps the
-    fluctuations of the others only. The total momentum of particles in a periodic box is the first to grow; remove it
-    by ``centre_of_mass = "removed"``. At a constant kinetic energy ½ N k T positions are sampled at T N/(N − 1).
+    If some speeds hardly exchange energy with the others, they slowly collect all kinetic energy, because the ζ' part
+    damps only the fluctuations of the other speeds. The total momentum of particles in a periodic box is the first to
+    grow; remove it by ``centre_of_mass = "removed"``. At a constant kinetic energy ½ N k T, positions are sampled at
+    the temperature T N/(N − 1).
 
     Conserved: K + Φ + ½ Q ζ² + N k ∫T ζ dt minus the work of the ζ' part.
     """
 
     kind: Literal["modified-nose-hoover"] = "modified-nose-hoover"
     derivative_gain: Annotated[Quantity, Dimension("time", minimum=0)]
-    """kd [time]; 0 is the standard thermostat."""
+    """Gain kd of the ζ' part [time]; 0 gives the standard thermostat."""
     advance = staticmethod(advance_modified)
 
     def numbers(self) -> tuple[float, float, float]:
-        """Return kd."""
+        """Return kd, and zero for friction and relaxation time."""
         return float(self.derivative_gain), 0.0, 0.0

@@ -12,14 +12,15 @@ from articulon.units import UnitSystem
 
 
 class TemperatureTable(Declaration):
-    """A temperature over time, from time zero to the end of the run or beyond."""
+    """A temperature over time, from time zero to the end of the run or later."""
 
     times: Annotated[tuple[Quantity, ...], Dimension("time")]
-    """Knots [time], increasing, the first at zero."""
+    """Times of the knots [time]. They increase, and the first is zero."""
     values: Annotated[tuple[Quantity, ...], Dimension("temperature", minimum=0)]
-    """T at the knots [temperature]."""
+    """Temperatures at the knots [temperature]."""
     interpolation: Literal["steps", "linear"] = "linear"
-    """``"linear"`` between the knots, or ``"steps"``: each value holds up to the next knot."""
+    """Interpolation: ``"linear"`` between the knots, or ``"steps"``, in which each value is valid up to the next
+    knot."""
 
     @model_validator(mode="after")
     def _same_length(self) -> Self:
@@ -30,7 +31,7 @@ class TemperatureTable(Declaration):
         return self
 
     def resolved(self, units: UnitSystem, where: str = "") -> Self:
-        """Return a copy in the given units; raises CaseError if the times do not increase from zero."""
+        """Return a copy in the given units; raises CaseError if the times do not start at zero or do not increase."""
         table = super().resolved(units, where)
         times = [float(time) for time in table.times]
         if times[0] != 0.0:
@@ -46,7 +47,7 @@ Temperature: TypeAlias = Annotated[Quantity | TemperatureTable, Dimension("tempe
 
 
 def check_schedule(temperature: Quantity | TemperatureTable, duration: float, where: str) -> None:
-    """Raises CaseError for a table that ends before the run [time]."""
+    """Raise CaseError for a table that ends before the run, after ``duration`` [time]."""
     if isinstance(temperature, TemperatureTable) and float(temperature.times[-1]) < duration * (1.0 - 1e-9):
         raise CaseError(
             f"{where}.times: the table ends at {float(temperature.times[-1]):.9g}, before the run's duration of "
@@ -55,7 +56,7 @@ def check_schedule(temperature: Quantity | TemperatureTable, duration: float, wh
 
 
 def schedule_arrays(temperature: Quantity | TemperatureTable) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Return the knots, their temperatures, and whether these are interpolated linearly."""
+    """Return the times of the knots, the temperatures there, and whether the temperatures are interpolated linearly."""
     if isinstance(temperature, TemperatureTable):
         knots, values = (np.array([float(v) for v in column]) for column in (temperature.times, temperature.values))
         return knots, values, temperature.interpolation == "linear"
@@ -64,7 +65,7 @@ def schedule_arrays(temperature: Quantity | TemperatureTable) -> tuple[np.ndarra
 
 @jit
 def temperature_at(times, temperatures, linear, time):
-    """T of a table at a time; beyond its end the last value."""
+    """Return the temperature of a table at a time; after the end of the table, it is the last value."""
     low, high = 0, times.size
     while high - low > 1:
         middle = (low + high) // 2
@@ -80,12 +81,12 @@ def temperature_at(times, temperatures, linear, time):
 
 @jit
 def target(bath, time):
-    """k T of a bath at a time [energy]."""
+    """Return k T of a bath at a time [energy]."""
     return bath.constants[1] * temperature_at(bath.times, bath.temperatures, bath.choice[3] != 0, time)
 
 
 def aimed_at(times: np.ndarray, temperatures: np.ndarray, linear: bool, time: float) -> float:
-    """``temperature_at`` from Python."""
+    """Return the same value as :func:`temperature_at`, without a kernel; callable from Python."""
     if linear:
         return float(np.interp(time, times, temperatures))
     return float(temperatures[max(int(np.searchsorted(times, time, side="right")) - 1, 0)])

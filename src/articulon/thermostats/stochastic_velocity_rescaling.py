@@ -13,10 +13,11 @@ from articulon.thermostats.schedule import target
 
 @jit
 def gamma_number(shape, seed, stream, count, index):
-    """Draw a number from the gamma distribution of the given shape and scale 1, with draws numbered from ``index`` on.
+    """Draw a number from the gamma distribution with the given shape and the scale 1. Random numbers are used from
+    number ``index`` of the stream on.
 
-    Marsaglia and Tsang, ACM Trans. Math. Softw. 26, 363, 2000; for a shape below 1 U^{1/shape} times a draw for shape +
-    1.
+    Marsaglia and Tsang, ACM Trans. Math. Softw. 26, 363, 2000. For a shape below 1, the result is U^{1/shape} times a
+    draw for shape + 1, with a uniform random number U.
     """
     boost = 1.0
     if shape < 1.0:
@@ -35,7 +36,7 @@ def gamma_number(shape, seed, stream, count, index):
 
 @jit
 def sum_of_squares(number, seed, stream, count, index):
-    """Sum of the squares of a number of standard normal draws."""
+    """Draw the sum of the squares of ``number`` standard normal numbers."""
     if number == 0:
         return 0.0
     return 2.0 * gamma_number(0.5 * number, seed, stream, count, index)
@@ -43,7 +44,8 @@ def sum_of_squares(number, seed, stream, count, index):
 
 @first_class
 def rescale(bath, kinetic, time, h, count, factor, variables, works):
-    """Factor of the speeds after a time h (Bussi and Parrinello, Comput. Phys. Commun. 179, 26, 2008, appendix)."""
+    """Return the factor of all speeds after a time h (Bussi and Parrinello, Comput. Phys. Commun. 179, 26, 2008,
+    appendix)."""
     if not kinetic > 0.0:
         return 1.0
     N, seed, stream = bath.constants[DEGREES_OF_FREEDOM], bath.choice[SEED], bath.choice[STREAM]
@@ -51,7 +53,7 @@ def rescale(bath, kinetic, time, h, count, factor, variables, works):
     mean = target(bath, time + 0.5 * h) / (2.0 * kinetic)
     normal, _ = normal_pair(seed, stream, count, 0)
     others = sum_of_squares(int(N) - 1, seed, stream, count, 1)
-    # One component of the speeds moves under friction and noise; the squares of the others are drawn directly.
+    # Friction and noise act on one component of the speeds; the sum of the squares of the others is drawn directly.
     along = math.sqrt(c) + math.sqrt((1.0 - c) * mean) * normal
     squared = along * along + (1.0 - c) * mean * others
     works[THERMOSTAT] += (squared - 1.0) * kinetic
@@ -62,17 +64,18 @@ class StochasticVelocityRescaling(BaseThermostat):
     """Multiplies all speeds by one random number, such that the kinetic energy follows dK = (N k T/2 − K) dt/τ + 2 √(K
     k T/2τ) dW, exactly.
 
-    Ensemble: canonical if the motion itself distributes energy over all degrees of freedom; the distribution of the
-    kinetic energy is exact for any τ and step. Dynamics are hardly disturbed, and a total momentum of zero stays zero.
-    A model at rest stays at rest. Conserved up to the integrator's errors: K + Φ minus the thermostat's work.
+    Ensemble: canonical if the motion itself distributes energy over all degrees of freedom. The distribution of the
+    kinetic energy is exact for any τ and step. The dynamics is hardly disturbed, and a total momentum of zero stays
+    zero. A model at rest stays at rest. Conserved, except for errors of the integrator: K + Φ minus the thermostat's
+    work.
     """
 
     kind: Literal["stochastic-velocity-rescaling"] = "stochastic-velocity-rescaling"
     time: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
-    """τ, the time in which an excess of kinetic energy decays to 1/e [time]."""
+    """Relaxation time τ, in which an excess of kinetic energy decays to 1/e [time]."""
     way: ClassVar[int] = SCALES
     advance = staticmethod(rescale)
 
     def numbers(self) -> tuple[float, float, float]:
-        """Return τ."""
+        """Return τ, and zero for gain and friction."""
         return 0.0, 0.0, float(self.time)

@@ -12,19 +12,20 @@ OUTSIDE = "acts from outside on the model"
 
 
 def sites_on_ground(model: Model) -> bool:
-    """Whether a site is fixed to the ground, which absorbs the forces on it."""
+    """Whether a site is fixed to the ground. The forces on such a site act on the ground and change the total
+    momentum."""
     return bool((model.sites.body < 0).any()) or bool((model.link[model.sites.body] < 0).any())
 
 
 def check_momentum_is_kept(model: Model, where: str) -> None:
-    """Raises CaseError if something changes the total momentum of a model."""
+    """Raise CaseError if a force or a constraint changes the total momentum of a model."""
     reason = _changed_by(model)
     if reason is not None:
         raise CaseError(f"{where}.centre_of_mass: {reason}, so the total momentum does not stay zero; use 'free'")
 
 
 def keeps_momentum(model: Model) -> bool:
-    """Whether nothing changes the total momentum of a model."""
+    """Whether the total momentum of a model is conserved."""
     return _changed_by(model) is None
 
 

@@ -1,18 +1,19 @@
-"""Duration of contacts and travel time of waves across a grain, which limit the step of a run with contacts.
+"""Duration of contacts, and travel time of waves across a grain. Both limit the step of a run with contacts.
 
-A head-on collision of elastic spheres lasts ``t_c = 2.868 (m*²/(R* E*² v))^{1/5}`` (Hertz; Landau and Lifshitz, Theory
-of Elasticity, section 9). A Rayleigh wave crosses half of a sphere's circumference in ``π R √(ρ/G)/(0.1631 ν +
-0.8766)`` (Thornton and Randall, 1988). If a wave crossed a grain within one step, the grain's other contacts would have
-to react within that step.
+A head-on collision of elastic spheres lasts ``t_c = 2.868 (m*²/(R* E*² v))^{1/5}``, with the effective mass m*, radius
+R* and modulus E* and the approach speed v (Hertz; Landau and Lifshitz, Theory of Elasticity, section 9). A Rayleigh
+wave crosses half of a sphere's circumference in ``π R √(ρ/G)/(0.1631 ν + 0.8766)``, with the density ρ, the shear
+modulus G and Poisson's ratio ν (Thornton and Randall, 1988). If a wave crossed a grain within one step, the other
+contacts of the grain would have to react within this step.
 """
 
 import math
 
 SMALLER = 20.0
-"""Number of recommended steps in the shorter of the two times."""
+"""Number of recommended steps in the shorter of the two times: duration of a contact, and travel time of a wave."""
 
 _SPAN = math.sqrt(math.pi) * math.gamma(1.4) / math.gamma(0.9)
-"""∫₀¹ dx/√(1 − x^{5/2}): half the duration of a collision in units of its deepest overlap over its speed."""
+"""∫₀¹ dx/√(1 − x^{5/2}): half the duration of a collision, times its approach speed, divided by its largest overlap."""
 
 
 def deepest_overlap(mass: float, radius: float, modulus: float, speed: float) -> float:
@@ -61,5 +62,6 @@ def rayleigh_time(radius: float, density: float, shear_modulus: float, poisson: 
 
 
 def stable_step(mass: float, stiffness: float) -> float:
-    """Compute 2 √(m*/k), above which velocity Verlet is unstable for a pair on a spring k [time]."""
+    """Compute the step 2 √(m*/k) above which velocity Verlet is unstable for a pair with the effective mass m* on a
+    spring k [time]."""
     return 2.0 * math.sqrt(mass / stiffness)

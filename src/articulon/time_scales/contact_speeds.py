@@ -1,4 +1,4 @@
-"""Estimate the speeds at which spheres will meet each other and the walls of a model, before a run."""
+"""Estimate of the speeds at which spheres will collide with each other and with the walls of a model, before a run."""
 
 import math
 
@@ -13,8 +13,8 @@ from articulon.model import Model
 
 
 def expected_speed(model: Model, law: Contact) -> float:
-    """Compute the largest expected speed of a collision [velocity]: initial speeds, the gain by gravity from the
-    highest sphere to the lowest sphere or wall, and the speed of walls."""
+    """Compute the largest expected speed of a collision [velocity]. It is estimated from the initial speeds, the gain
+    of speed by gravity from the highest sphere to the lowest sphere or wall, and the speed of walls."""
     spheres = np.flatnonzero(model.sites.radius > 0.0)
     every = sphere_centres(model, *body_poses(model, model.q0))
     centres, velocities = every[spheres], sphere_velocities(model, model.q0, model.u0, every)[spheres]
@@ -36,9 +36,10 @@ def expected_speed(model: Model, law: Contact) -> float:
 
 
 def wall_speed(wall: WallPart, centres: np.ndarray) -> float:
-    """Compute the largest speed of a wall's surface where spheres can be [velocity]: its velocity, 2π f A of an
-    oscillation, and ω times the distance from the centre of rotation to its surface, or for an infinite wall to the
-    farthest sphere."""
+    """Compute the largest speed of a wall's surface at places that spheres can reach [velocity]. It is the sum of the
+    wall's velocity, 2π f A of an oscillation with frequency f and amplitude A, and ω times a distance. This is the
+    distance from the centre of rotation to the surface of the wall, or, for an infinite wall, to the farthest
+    sphere."""
     point, velocity, amplitude, turning = (wall.motion[k : k + 3] for k in (0, 3, 6, 9))
     omega = float(np.linalg.norm(turning))
     arm = 0.0
@@ -54,8 +55,8 @@ def wall_speed(wall: WallPart, centres: np.ndarray) -> float:
 
 
 def wall_depth(wall: WallPart, down: np.ndarray) -> float:
-    """Compute the depth of a wall's lowest point on which spheres can rest, at t = 0 [length]; −∞ if there is none, as
-    for a ceiling or a shaft without a floor."""
+    """Compute the depth of the lowest point of a wall on which spheres can rest, at t = 0 [length]; −∞ if there is no
+    such point, for example for a ceiling, or a shaft without a floor."""
     along = float(wall.motion[:3] @ down)
     if wall.surface is not None:
         return along + float((wall.surface.vertices @ down).max())

@@ -1,9 +1,9 @@
 """Step limits of a run with contacts, from its materials, its spheres, and their expected speeds.
 
-The recommended step is a twentieth of the shorter of two times: that of a collision, whose error without damping is
-then below a thousandth, and that of a Rayleigh wave across a grain, which is the shorter one under Hertz's law. The
-error of damped collisions is larger, see docs/grains.md. Beyond the limit, velocity Verlet is unstable for the stiffest
-contact spring, at 2/ω, or a wave crosses a whole grain in a step.
+The recommended step is a twentieth of the shorter of two times: the duration of a collision, and the time of a Rayleigh
+wave across a grain. With Hertz's law, the time of the wave is the shorter one. The error of a collision without damping
+is then below a thousandth; for damped collisions it is larger, see docs/grains.md. Above the limit, velocity Verlet is
+unstable for the stiffest contact spring, with angular frequency ω, at 2/ω, or a wave crosses a whole grain in a step.
 """
 
 from __future__ import annotations
@@ -32,31 +32,32 @@ from articulon.time_scales.contact_speeds import expected_speed
 from articulon.units import UnitSystem
 
 ROLLS = 3.5
-"""Inverse effective mass of a sphere's surface in rolling: against a tangential force it moves like 2/7 of the mass."""
+"""Inverse effective mass of a sphere's surface in rolling, times the mass: a tangential force moves the surface like
+2/7 of the sphere's mass."""
 
 
 @dataclass(frozen=True)
 class PairScale:
-    """Times of a pair of materials, for their lightest spheres."""
+    """Time scales of a pair of materials, for their lightest spheres."""
 
     kinds: tuple[str, str]
     """The two materials."""
     wall: bool
-    """Whether the second is a wall."""
+    """Whether the second material is that of a wall."""
     mass: float
     """Effective mass m* [mass]."""
     radius: float
     """Effective radius R* [length]."""
     modulus: float
-    """E* of Hertz's law [pressure], 0 for a linear spring."""
+    """Effective modulus E* of Hertz's law [pressure], 0 for a linear spring."""
     stiffness: float
-    """k of a linear spring [force/length], 0 with Hertz's law."""
+    """Stiffness k of a linear spring [force/length], 0 with Hertz's law."""
     speed: float
     """Expected collision speed [velocity]."""
     collision: float
-    """Duration of a collision at that speed [time]."""
+    """Duration of a collision at the expected speed [time]."""
     overlap: float
-    """Largest overlap at that speed, relative to the radius of the smaller sphere."""
+    """Largest overlap at the expected speed, relative to the radius of the smaller sphere."""
     limit: float
     """Step above which the stiffest contact spring is unstable [time]."""
 
@@ -69,14 +70,14 @@ class PairScale:
 
 @dataclass(frozen=True)
 class GrainScale:
-    """Rayleigh time of a material, for the sphere with the shortest one."""
+    """Rayleigh time of a material, for its sphere with the shortest Rayleigh time."""
 
     kind: str
     """The material."""
     radius: float
-    """Radius of that sphere [length]."""
+    """Radius of this sphere [length]."""
     density: float
-    """Density from the mass of the body that carries it and the volume of the sphere [mass/length³]."""
+    """Density [mass/length³]: mass of the body that carries the sphere, divided by the volume of the sphere."""
     time: float
     """Rayleigh time [time]; infinity for linear springs, which have no waves."""
 
@@ -86,8 +87,8 @@ class ContactScales:
     """Time scales that limit the step of a model with contacts."""
 
     speed: float
-    """Largest expected collision speed, from the initial speeds, the speed of walls, and the gain by gravity down to
-    the lowest sphere or wall [velocity]."""
+    """Largest expected collision speed [velocity], from the initial speeds, the speed of walls, and the gain of speed
+    by gravity down to the lowest sphere or wall."""
     grains: tuple[GrainScale, ...]
     """Scales by material of the spheres."""
     pairs: tuple[PairScale, ...]
@@ -98,7 +99,7 @@ class ContactScales:
     """Units of the numbers."""
 
     def __repr__(self) -> str:
-        """The step, the speed and the overlap, in words and with units."""
+        """Return a text with the step, the speed and the overlap, with units."""
         unit, velocity = unit_symbols(self.units)
         return (
             f"ContactScales(step: {with_unit(self.recommended, unit)} recommended, "
@@ -114,7 +115,7 @@ class ContactScales:
 
     @property
     def recommended(self) -> float:
-        """A twentieth of the shortest time [time]."""
+        """Recommended step, a twentieth of the shortest time scale [time]."""
         return min(*(one.time for one in self.grains), *(one.collision for one in self.pairs), math.inf) / SMALLER
 
     @property
@@ -123,12 +124,12 @@ class ContactScales:
         return min(*(one.time for one in self.grains), *(one.limit for one in self.pairs), math.inf)
 
     def binding(self, velocity_unit: str = "") -> str:
-        """Describe what sets the limit; ``velocity_unit`` follows the speed after a space.
+        """Describe the time scale that sets the limit.
 
         Parameters
         ----------
         velocity_unit
-            Unit of the speed, with a space before it.
+            Symbol of the unit of velocity, which is written after the speed.
         """
         grain = min(self.grains, key=lambda one: one.time)
         pair = min(self.pairs, key=lambda one: one.limit)
@@ -140,14 +141,14 @@ class ContactScales:
 
 
 def contact_scales(model: Model, speed: float | None = None) -> ContactScales | None:
-    """Compute the time scales of a model's contacts; None for a model that can have none.
+    """Compute the time scales of a model's contacts; None for a model that cannot have contacts.
 
     Parameters
     ----------
     model
         The model.
     speed
-        Collision speed [velocity]; by default that expected for the model.
+        Collision speed [velocity]; by default the speed expected for the model.
 
     Raises
     ------
@@ -170,7 +171,8 @@ def contact_scales(model: Model, speed: float | None = None) -> ContactScales | 
 
 
 def _spheres(model: Model, kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return radii of the spheres of a kind, and the masses of their bodies, infinite on the ground."""
+    """Return the radii of the spheres of a material, and the masses of their bodies; the mass of the ground is
+    infinite."""
     sites = model.sites
     if kind not in sites.kinds:
         return np.zeros(0), np.zeros(0)
@@ -179,7 +181,7 @@ def _spheres(model: Model, kind: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _grain_scale(law: Contact, kind: str, radius: np.ndarray, mass: np.ndarray) -> GrainScale:
-    # For one material the time is proportional to R √ρ ∝ √(m/R).
+    # For one material, the Rayleigh time is proportional to R √ρ, and so to √(m/R).
     least = int(np.argmin(mass / radius))
     R = float(radius[least])
     density = float(mass[least]) / (4.0 / 3.0 * math.pi * R**3)
@@ -241,7 +243,7 @@ def _pair_scale(
 
 
 def check_contact_step(model: Model, integrator: Any, step: float | None, source: str) -> None:
-    """Raise CaseError for a fixed step beyond the limit, unless ``integrator.force_step`` allows it."""
+    """Raise CaseError for a fixed step above the limit, unless ``integrator.force_step`` allows it."""
     if step is None or getattr(integrator, "force_step", None):
         return
     scales = contact_scales(model)
@@ -261,7 +263,7 @@ def unit_symbols(units: UnitSystem) -> tuple[str, str]:
 
 
 def with_unit(value: float, symbol: str, digits: int = 3) -> str:
-    """Format a number with this many significant digits and its unit, if it has one."""
+    """Format a number with this many significant digits, and its unit, if it has a unit."""
     return f"{value:.{digits}g} {symbol}".rstrip()
 
 

@@ -1,5 +1,5 @@
-"""Lengths of fixed steps and of held noise windows, such that whole numbers of them fill the time between frames: a
-frame then falls on a window boundary under every integrator, and variants share a noise path."""
+"""Lengths of fixed steps and of held noise windows. A whole number of steps, and of windows, fills the time between
+frames. Every frame is then at a window boundary with every integrator, and variants of a case share a noise path."""
 
 import math
 from dataclasses import dataclass
@@ -12,13 +12,14 @@ from articulon.model import Model
 from articulon.units import UnitSystem
 
 MOST_STEPS = 1e15
-"""Largest number of steps in a run: three years at ten million per second, faster than any machine."""
+"""Largest number of steps in a run. It would take three years at ten million steps per second, which no machine
+reaches."""
 _SAME = 1e-9
 """Relative difference below which times are equal up to the rounding of user input."""
 
 
 class Timed(Protocol):
-    """The inputs that determine the windows; a case is one."""
+    """Interface of the inputs that determine the windows; a case has this interface."""
 
     @property
     def source(self) -> str:
@@ -27,7 +28,7 @@ class Timed(Protocol):
 
     @property
     def units(self) -> UnitSystem:
-        """Unit system of its times."""
+        """Unit system of the times."""
         ...
 
     @property
@@ -55,7 +56,7 @@ class Windows:
     average: int
     """Number of fine windows in each held window."""
     step: float | None
-    """Step of an integrator with equal steps [time]; None if the steps vary, or are cut at frames."""
+    """Step of an integrator with equal steps [time]; None if the steps vary or are shortened at frames."""
     notes: tuple[str, ...]
     """Changes to the case's values, for the summary."""
 
@@ -73,10 +74,10 @@ def frame_interval(case: Timed) -> float:
 def windows_of(case: Timed, model: Model) -> Windows:
     """Return the time windows of a run.
 
-    A held window is ``window`` times ``average`` of the Brownian forces. By default it is the step of the
-    friction-implicit or the overdamped integrator, or a quarter of the fastest relaxation time m/β divided by the
-    policy's ``noise_factor``. It is shortened to the nearest whole fraction of the time between frames, and so is the
-    step of every integrator with equal steps.
+    A held window has the length ``window`` times ``average`` of the Brownian forces. Its default length is the step of
+    the friction-implicit or the overdamped integrator; for other integrators, it is a quarter of the fastest relaxation
+    time m/β divided by the policy's ``noise_factor``. The window, and the step of every integrator with equal steps,
+    are shortened so that a whole number of them fills the time between frames.
 
     Raises
     ------
@@ -125,19 +126,20 @@ def windows_of(case: Timed, model: Model) -> Windows:
 
 
 def fitting_step(interval: float, step: float) -> float:
-    """Return the longest step [time], up to a given one apart from rounding, of which a whole number fills an
-    interval."""
+    """Return the longest step [time], not longer than a given step, of which a whole number fills an interval. Rounding
+    errors of the given step are ignored."""
     return interval / _whole(interval, step)
 
 
 def _whole(interval: float, length: float) -> int:
-    """Return the smallest number of equal parts of an interval that do not exceed the length, apart from rounding."""
+    """Return the smallest number of equal parts of an interval that are not longer than ``length``, except for rounding
+    errors."""
     parts = interval / length * (1.0 - _SAME) if length > interval / MOST_STEPS else MOST_STEPS + 1.0
     return max(1, math.ceil(parts))
 
 
 def _check_steps(case: Timed, step: float, key: str) -> None:
-    """Raise CaseError for a run of more steps than any machine can take."""
+    """Raise CaseError for a run with more than ``MOST_STEPS`` steps, which no machine can take."""
     whole = float(case.run.duration)
     if step * MOST_STEPS < whole:
         raise CaseError(

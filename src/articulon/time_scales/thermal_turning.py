@@ -1,4 +1,4 @@
-"""Check whether thermal motion rotates the lightest or smallest body too far in a step."""
+"""Check that thermal motion does not rotate the lightest or smallest body too far in a step."""
 
 import math
 
@@ -11,12 +11,13 @@ from articulon.model import Model
 from articulon.model.joints import BY_KIND
 
 TURN = 0.2
-"""Largest thermal rotation in a step [rad]; docs/validation.md shows the effect of larger ones in friction-implicit
-steps. In overdamped steps, averages over rotations are then off by about a hundredth."""
+"""Largest thermal rotation in a step [rad]; docs/validation.md shows the effect of larger rotations in
+friction-implicit steps. In overdamped steps, this rotation gives averages over rotations an error of about one per
+cent."""
 
 
 def turning_note(integrator: object, model: Model, step: float, unit: str) -> str | None:
-    """Return a note if Brownian forces rotate a body by more than ``TURN`` in a step [time], else None."""
+    """Return a note if Brownian forces rotate a body by more than ``TURN`` in a step [time], otherwise None."""
     noise = brownian_of(model)
     if noise is None:
         return None
@@ -41,8 +42,8 @@ def turning_note(integrator: object, model: Model, step: float, unit: str) -> st
 
 
 def _least_turning_drag(model: Model) -> float:
-    """Return the least rotational drag of a body whose joint can rotate it [mass length²/time]; infinity without
-    one."""
+    """Return the smallest rotational drag of a body that its joint can rotate [mass length²/time]; infinity if there is
+    no such body."""
     drag = drag_table(model)
     able = np.isin(model.forest.kind, [kind for kind, joint in BY_KIND.items() if joint.rotates()])
     found = drag.rotational[able[drag.link] & (drag.rotational > 0.0)]

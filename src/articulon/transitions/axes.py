@@ -1,4 +1,5 @@
-"""Selection of speeds by the user: by names of bodies, axes of their joints, modes of flexible bodies, or a mask."""
+"""Selection of speeds by the user: by names of bodies, by axes of their joints, by modes of flexible bodies, or by a
+mask."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,8 +14,8 @@ from articulon.model import Model
 Axis = str | tuple[str, int | str]
 Axes = Axis | Sequence[Axis] | np.ndarray
 """Selection of speeds. ``"body"`` selects all speeds of the joint that carries the body, and of the modes of the body;
-``("body", k)`` or ``("body", "wx")`` selects one of them by index or name, where modes are named ``"mode1"`` and so on.
-A list of these, or a mask over the speeds, (nu,) bool, is also valid."""
+``("body", k)`` or ``("body", "wx")`` selects one of these speeds by index or name; modes are named ``"mode1"``,
+``"mode2"`` and so on. A list of such selections, or a mask over the speeds, (nu,) bool, is also valid."""
 
 
 def speeds_of(model: Model, body: int) -> range:
@@ -33,8 +34,8 @@ def speed_names(model: Model, body: int) -> list[str]:
 
 
 def mask_of(model: Model, axes: Any, where: str) -> np.ndarray:
-    """Return a mask of the selected speeds (nu,), bool; raises TransitionError, with ``where`` as prefix, for invalid
-    input."""
+    """Return a mask of the selected speeds (nu,), bool. For invalid input, raises TransitionError; its message begins
+    with ``where``."""
     if isinstance(axes, np.ndarray) or axes is None:
         given = np.zeros(model.nu, dtype=bool) if axes is None else axes
         if given.shape != (model.nu,) or given.dtype != bool:

@@ -1,10 +1,12 @@
-"""Choice of the speeds of released axes among those that momentum and energy allow (after Poursina 2012, section 3).
+"""Choice of the speeds of released axes, among all speeds that momentum and energy allow (after Poursina 2012, section
+3).
 
-Conservation of momentum gives the fine speeds as u_c + W x, where x (m,) are the relative speeds of the released axes,
-and W (m, nu) is the response of all speeds. The kinetic energy is T_c + bᵀx + ½ xᵀS x, where S is the Schur complement
-of the mass matrix, and b is zero without driven joints. For a given energy, x therefore lies on an ellipsoid. With S =
-L Lᵀ, the ellipsoid is mapped to a sphere: x = −S⁻¹b + ρ L⁻ᵀz with |z| = 1. Every choice is made on the sphere, which
-makes it independent of the units of x.
+Conservation of momentum gives the speeds of the fine model as u_c + W x. Here u_c are the speeds of the coarse model, x
+(m,) are the relative speeds of the released axes, and W (m, nu) is the response of all speeds to x. The kinetic energy
+is T_c + bᵀx + ½ xᵀS x, where T_c is the energy of the coarse model, S is the Schur complement of the mass matrix, and b
+is zero without driven joints. For a given energy, x therefore lies on an ellipsoid. With S = L Lᵀ, the ellipsoid is
+mapped to a sphere: x = −S⁻¹b + ρ L⁻ᵀz with |z| = 1. Every choice is made on the sphere, so that it does not depend on
+the units of x.
 """
 
 import math
@@ -20,17 +22,17 @@ from numpy.linalg import cholesky
 from articulon.errors import TransitionError
 
 EQUAL = 1e-12
-"""Difference of an eigenvalue from the smallest one, relative to it, below which the two count as equal."""
+"""Relative difference between an eigenvalue and the smallest eigenvalue, below which the two count as equal."""
 NOTHING = 1e-13
-"""Relative size of a component of the reference below which it counts as zero with a rounding error."""
+"""Relative size of a component of the reference below which it counts as zero, because it is a rounding error."""
 ACROSS = 1e-8
-"""Momentum of a direction at a released speed, as a fraction of the speed's own momentum, below which the direction
-counts as having no momentum there."""
+"""Momentum of a direction at a released speed, as a fraction of the speed's own momentum, below which the momentum
+counts as zero."""
 REACHED = 4 * sys.float_info.epsilon
-"""Relative error of a length up to which a point counts as lying on the sphere."""
+"""Relative error of the length of a point's vector up to which the point counts as lying on the sphere."""
 MOST_TURNS = 100
 SLACK = 1e-12
-"""Amount by which an energy may be below the minimum, relative to the kinetic energy, because of rounding errors."""
+"""Amount, relative to the kinetic energy, by which an energy may be below the minimum because of rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ class Ellipsoid:
 
 
 def solve_lower(root: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Solve L y = b for a lower triangular matrix L, without checks, which would take longer than the solution."""
+    """Solve L y = b for a lower triangular matrix L. The input is not checked, because checks would take longer than
+    the solution."""
     return scipy.linalg.lapack.dtrtrs(root, b, lower=1)[0]
 
 
@@ -82,16 +85,16 @@ def ellipsoid(schur: np.ndarray, linear: np.ndarray, energy: float) -> Ellipsoid
 
 
 def nearest(metric: np.ndarray, surface: Ellipsoid, reference: np.ndarray) -> np.ndarray:
-    """Return the point x of the ellipsoid nearest to a reference (m,), which minimises (x − reference)ᵀ G (x −
-    reference).
+    """Return the point x of the ellipsoid nearest to a reference (m,): it minimises (x − reference)ᵀ G (x − reference).
 
-    With G = R Rᵀ, the singular vectors of (R⁻¹ L)ᵀ are axes along which both quadratic forms are diagonal. Along them
-    the squared distances are λ = 1/σ², with the singular values σ. The smallest λ decide the result, and they are the
-    most accurate. The secular equation is solved along these axes.
+    With the metric G = R Rᵀ, the singular vectors of (R⁻¹ L)ᵀ are axes along which both quadratic forms are diagonal.
+    Along these axes, unit vectors of the sphere have the squared lengths λ = 1/σ² in the metric, with the singular
+    values σ. The smallest λ decide the result, and they are the most accurate. The secular equation is solved in the
+    coordinates along these axes.
 
     If the reference has no component along the axes of the smallest λ, two or more points are equally near (the *hard
-    case*). Of these, the point with the largest momentum (S x)₁ at the first released speed is chosen. If none of them
-    has momentum there, the second speed decides, and so on.
+    case*). The point with the largest momentum (S x)₁ at the first released speed is then chosen. If all these points
+    have zero momentum at this speed, the second speed decides, and so on.
 
     Parameters
     ----------
@@ -113,8 +116,8 @@ def nearest(metric: np.ndarray, surface: Ellipsoid, reference: np.ndarray) -> np
 
 
 def _rule(axes: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """Return the direction in the span of some axes (m, k) that has the largest momentum at the first speed at which
-    any direction has momentum, shape (k,)."""
+    """Return the direction, shape (k,), in the span of some axes (m, k) that has the largest momentum at one released
+    speed. This is the first speed at which a direction in the span has a momentum."""
     for j in range(len(root)):
         momentum = root[j]  # Lᵀ e_j: (S x)_j = ρ zᵀ Lᵀ e_j
         found = axes.T @ momentum
@@ -131,8 +134,8 @@ def nearest_on_sphere(
 
     The solution is ζ_i = λ_i p_i/(λ_i + μ), with the μ > −λ₁ that solves the secular equation Σ (λ_i p_i/(λ_i + μ))² =
     radius² (Moré and Sorensen, SIAM J. Sci. Stat. Comput. 4, 1983). The unknown is ν = 1 + μ/λ₁, so that solutions near
-    the pole are as accurate as others. One over the root of the sum is concave in ν, and Newton's method from the left
-    converges to the solution without overshooting.
+    the pole are as accurate as other solutions. The function 1/√Σ (λ_i p_i/(λ_i + μ))² is concave in ν. So Newton's
+    method, started below the solution, converges to it without overshooting.
 
     Parameters
     ----------
@@ -145,7 +148,7 @@ def nearest_on_sphere(
     radius
         Radius, positive.
     rule
-        Unit vector among the first axes, for the hard case (k,).
+        Unit vector in the span of the first axes, for the hard case (k,).
     """
     away = np.where(first, 0.0, ratios - 1.0)
     w = ratios * p
@@ -156,8 +159,8 @@ def nearest_on_sphere(
         if rest <= 1.0:
             result[first] = radius * math.sqrt((1.0 - rest) * (1.0 + rest)) * rule
             return result
-    # Each single term gives a lower bound of the solution; all terms divided by the smallest distance give an upper
-    # bound.
+    # Each term alone gives a lower bound of the solution. With every term's denominator replaced by ν, the sum gives an
+    # upper bound.
     low, high = float((np.abs(w) / radius - away).max()), float(np.linalg.norm(w)) / radius
     nu = low = max(low, math.ulp(high))
     for _ in range(MOST_TURNS):
@@ -182,8 +185,8 @@ def nearest_on_sphere(
 
 
 def nearest_by_mass(surface: Ellipsoid, reference: np.ndarray) -> np.ndarray:
-    """Return the point x nearest to a reference (m,) in the mass metric, G = S. It is the reference scaled about the
-    centre."""
+    """Return the point x nearest to a reference (m,) in the mass metric, G = S. It is the reference, moved along the
+    line through the centre to the ellipsoid."""
     z = surface.whitened(reference)
     if not np.any(z):
         refuse_mass_without_reference()
@@ -191,8 +194,8 @@ def nearest_by_mass(surface: Ellipsoid, reference: np.ndarray) -> np.ndarray:
 
 
 def refuse_mass_without_reference() -> NoReturn:
-    """Raise the error for a missing reference. The mass metric needs one, because all points are equally far from the
-    centre."""
+    """Raise the error for a missing reference. The mass metric needs a reference, because all points are equally far
+    from the centre."""
     raise TransitionError(
         "release, metric 'mass': all changes that momentum and energy allow have the same size in this metric, so "
         "that a reference is needed; give a nonzero reference (the relative speeds kept at locking), or use the "
@@ -203,24 +206,25 @@ def refuse_mass_without_reference() -> NoReturn:
 def published(metric: np.ndarray, surface: Ellipsoid) -> np.ndarray:
     """Return the point x that minimises xᵀG x, as published (Poursina 2012, section 3: J = (u_f − u_c)ᵀ(u_f − u_c)).
 
-    Without driven joints it is the eigenvector of G x = λ S x with the smallest λ, so that all energy is in one mode.
-    The solution −x is equivalent. The choice between x and −x, and among eigenvectors with equal λ, is made as in
-    :func:`nearest`.
+    Without driven joints, x is the eigenvector of G x = λ S x with the smallest λ, so that all energy is in one mode.
+    The solution −x is equivalent. The choice between x and −x, and between eigenvectors with equal λ, is made as in the
+    hard case of :func:`nearest`.
     """
     return nearest(metric, surface, np.zeros_like(surface.centre))
 
 
 def on_sphere(surface: Ellipsoid, normals: np.ndarray) -> np.ndarray:
-    """Return the point x in the direction z of independent standard normal numbers (m,). The direction is uniformly
-    distributed on the sphere, which is the canonical distribution on a surface of constant energy."""
+    """Return the point x in the direction of a vector of independent standard normal numbers (m,). This direction is
+    uniformly distributed on the sphere, which is the canonical distribution on a surface of constant energy."""
     return surface.point(normals) if surface.radius else surface.centre.copy()
 
 
 def optimised(
     objective: Callable[[np.ndarray], float], surface: Ellipsoid, reference: np.ndarray, tolerance: float = 1e-12
 ) -> np.ndarray:
-    """Return the point x (m,) with the smallest value of an objective that SciPy's SLSQP finds. The searches start from
-    the reference (m,) if it is nonzero, and from both ends of every axis of the sphere."""
+    """Return the point x (m,) with the smallest value of an objective, among the results of several searches by SciPy's
+    SLSQP. The searches start from the reference (m,) if it is nonzero, and from both ends of every axis of the
+    sphere."""
     if surface.radius == 0.0:
         return surface.centre.copy()
     from scipy.optimize import minimize  # this import takes a tenth of a second, and only this choice needs it
@@ -232,7 +236,7 @@ def optimised(
     best, least = None, math.inf
 
     def value(z: np.ndarray) -> float:
-        usable = np.all(np.isfinite(z)) and np.any(z)  # SLSQP itself visits points where the objective is undefined
+        usable = np.all(np.isfinite(z)) and np.any(z)  # SLSQP also tries points where the objective is undefined
         return float(objective(surface.point(z))) if usable else math.inf
 
     for start in starts:

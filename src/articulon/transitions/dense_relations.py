@@ -15,8 +15,9 @@ def dense_jumps(
 ) -> np.ndarray:
     """Return jumps x of the speeds (columns, nu) with x = ``given`` at locked speeds and J x = ``target``.
 
-    The momentum of the free speeds changes only by the impulses of the loops. The rows of J (rows, nu) are replaced by
-    as many eigenvectors of J M⁻¹ Jᵀ as there are independent rows, with the mass matrix M (nu, nu).
+    The momentum of the free speeds changes only by the impulses of the loops. The rows of J (rows, nu) may be
+    dependent. They are replaced by eigenvectors of J M⁻¹ Jᵀ, one for each independent row, with the mass matrix M (nu,
+    nu).
     """
     free = np.flatnonzero(~locked)
     fixed = np.flatnonzero(locked)
@@ -34,14 +35,14 @@ def dense_jumps(
         values, vectors = np.linalg.eigh(scale[:, None] * compliance * scale)
         kept = values > INDEPENDENT**2
         vectors = scale[:, None] * vectors[:, kept]
-        for _ in range(2):  # the second iteration removes the rounding of the first
+        for _ in range(2):  # the second iteration removes rounding errors of the first
             missing = (0.0 if target is None else target.T) - jacobian @ x
             x[free] += response @ (vectors @ ((vectors.T @ missing) / values[kept, None]))
     return x.T
 
 
 def dense_relations(model: Model, q: np.ndarray, locked: np.ndarray, released: np.ndarray) -> Relations:
-    """Result of :func:`articulon.transitions.relations.relations`, computed from the mass matrix."""
+    """Return the result of :func:`articulon.transitions.relations.relations`, computed from the mass matrix."""
     matrix, places = mass_matrix(model, q), np.flatnonzero(released)
     jacobian, rank = np.zeros((0, model.nu)), 0
     if model.loops.kind.size:

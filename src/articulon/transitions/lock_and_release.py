@@ -24,12 +24,13 @@ METRICS = ("euclidean", "mass")
 STREAM = 3
 """Random number stream of the releases."""
 ENERGY_DRAW, DIRECTION_DRAW = 0, 1
-"""Offsets of the two kinds of draws in the stream: the window of a draw is twice its number plus its offset."""
+"""Offsets of the two kinds of draws in the stream: a draw uses the window with twice the number of the draw, plus the
+offset."""
 
 
 @dataclass(frozen=True, eq=False)
 class Reservoir:
-    """Energy and relative speeds of axes, removed by a lock or added by a release."""
+    """Energy and relative speeds of axes that were removed by a lock or added by a release."""
 
     axes: np.ndarray
     """Mask of the speeds (nu,), bool."""
@@ -46,7 +47,7 @@ class Transition:
     speeds: np.ndarray
     """Speeds u of the whole model, shape (nu,)."""
     locked: np.ndarray
-    """Mask of the speeds that are locked afterwards (nu,), bool."""
+    """Mask of the speeds that are locked after the transition (nu,), bool."""
     kept: Reservoir
     """Energy and speeds removed by a lock, or added by a release."""
     energy_before: float
@@ -61,10 +62,10 @@ def lock(
     """Lock joint axes: find the speeds of the coarser model that have the momentum of the finer model.
 
     The momentum of every element, projected onto the motions of the coarser model, is conserved (Poursina 2012, L^{c/c}
-    = L^{f/c}). The speeds u_c are the projection of u_f, in the metric of the mass matrix, onto the speeds that are
-    zero at locked axes and satisfy all loop constraints. They are the speeds of the coarser model that are nearest to
-    u_f in this metric. The energy can increase only by the work of driven joints. The cost is O(n), by divide and
-    conquer.
+    = L^{f/c}). The speeds u_c after the lock are zero at locked axes and satisfy all loop constraints. They are the
+    projection of the speeds u_f before the lock onto such speeds, in the metric of the mass matrix: no speeds of the
+    coarser model are nearer to u_f in this metric. The energy can increase only by the work of driven joints. The cost
+    is O(n), by divide and conquer.
 
     Parameters
     ----------
@@ -74,10 +75,10 @@ def lock(
         Coordinates (nq,) and speeds (nu,).
     axes
         Axes to lock: a body's name (all axes of the joint that carries it, and all its modes), ``("body", k)``,
-        ``("body", "wx")`` or ``("body", "mode2")`` for one of them, a list of these, or a mask over the speeds (nu,),
-        bool.
+        ``("body", "wx")`` or ``("body", "mode2")`` for one axis or mode, a list of such selections, or a mask over the
+        speeds (nu,), bool.
     locked
-        Axes that are already locked, in the form of ``axes``; None if there are none.
+        Axes that are already locked, in the form of ``axes``; None if no axis is locked.
     time
         Time at which driven coordinates are evaluated [time].
 
@@ -110,7 +111,7 @@ def lock(
     found = jumps(model, q, after, np.where(after, -speeds, 0.0)[None], target)
     check_loops(model, q, before, changed, found)
     coarse = np.where(after, 0.0, speeds + found.speeds[0])
-    # Computed as bᵀx + ½ xᵀS x, because rounding errors would dominate the difference T_f − T_c for long chains.
+    # The energy is computed as bᵀx + ½ xᵀS x. For long chains, rounding errors would dominate the difference T_f − T_c.
     energy = -0.5 * float(speeds @ np.where(after, found.impulses[0], 0.0))
     if model.drives:
         energy -= float(found.speeds[0] @ generalised_momentum(model, q, coarse))
@@ -137,9 +138,10 @@ def release(
 ) -> Transition:
     """Release locked axes: find speeds of the finer model with the momentum of the coarser model and a given energy.
 
-    Momentum does not determine the relative speeds x (m,) of the released axes. The speeds are u_c + W x, with W from
-    L^{c/c} = L^{f/c}, and their energy is T_c + ½ xᵀS x, with S the Schur complement of the mass matrix (and a linear
-    term for driven joints). A given energy restricts x to an ellipsoid, and ``choice`` selects a point on it.
+    Conservation of momentum alone does not determine the relative speeds x (m,) of the released axes. With the speeds
+    u_c and the energy T_c before the release, the speeds are u_c + W x, where W follows from L^{c/c} = L^{f/c}. Their
+    energy is T_c + ½ xᵀS x, with S the Schur complement of the mass matrix; driven joints add a linear term. A given
+    energy restricts x to an ellipsoid, and ``choice`` selects a point on it.
 
     Parameters
     ----------
@@ -150,11 +152,11 @@ def release(
     axes
         Axes to release, in the form of :func:`lock`.
     choice
-        ``"published"``: the minimum of ‖u_f − u_c‖² (Poursina 2012, section 3). It puts all energy into one mode, the
-        eigenvector of (WᵀW) x = λ S x with the smallest λ, where u_f = u_c + W x; of ±x, or of several such modes, the
-        one with the largest momentum at the first released axis. ``"nearest"``: the point nearest to ``reference`` in a
-        ``metric``. ``"canonical"``: a uniform draw on the ellipsoid. Or a function of the model's speeds (nu,),
-        minimised by SciPy's SLSQP.
+        ``"published"``: the minimum of ‖u_f − u_c‖² with u_f = u_c + W x (Poursina 2012, section 3). It puts all energy
+        into one mode, the eigenvector of (WᵀW) x = λ S x with the smallest λ. If x and −x, or several modes, are
+        equivalent, the one with the largest momentum at the first released axis is taken. ``"nearest"``: the point
+        nearest to ``reference`` in a ``metric``. ``"canonical"``: a uniform draw on the ellipsoid. Or a function of the
+        model's speeds (nu,), which SciPy's SLSQP minimises.
     metric
         Metric of ``"nearest"``: ``"euclidean"``, over all speeds of the model, or ``"mass"``, the metric of the mass
         matrix. ``"mass"`` needs a reference.
@@ -164,13 +166,14 @@ def release(
         Kinetic temperature after the release, instead of ``energy`` [temperature]: ½ k T for each degree of freedom.
     share
         Temperature at which the energy of the released axes is drawn at random, instead of ``energy`` or
-        ``temperature`` [temperature]: ½ k T times the sum of m squared normal numbers, on average ½ m k T.
+        ``temperature`` [temperature]. The energy is ½ k T times the sum of m squared normal numbers, on average ½ m k
+        T.
     reservoir
         Result ``kept`` of a lock of exactly these axes. Its energy is restored unless ``energy``, ``temperature`` or
         ``share`` is given, and its relative speeds are the reference unless ``reference`` is given.
     reference
-        Relative speeds (nu,), of which those of the released axes are used. None for the speeds of the reservoir, or
-        zero without a reservoir.
+        Relative speeds (nu,); only the speeds of the released axes are used. None for the speeds of the reservoir, or
+        for zero without a reservoir.
     locked
         Axes that are locked now, in the form of ``axes``; None for exactly ``axes``.
     seed, draw
@@ -184,8 +187,8 @@ def release(
     Raises
     ------
     TransitionError
-        For an axis that does not exist or is not locked, a target below the minimum energy that the momentum allows
-        (the message gives that energy), the mass metric without a reference, or conflicting targets.
+        For an axis that does not exist or is not locked, for the mass metric without a reference, or for conflicting
+        targets. Also for a target below the minimum energy that the momentum allows; the message gives this energy.
     """
     q, speeds, _ = _state(model, q, u, "release", 0.0)
     changed = mask_of(model, axes, "release")
@@ -237,7 +240,7 @@ def release(
 
 
 def _state(model: Any, q: Any, u: Any, where: str, time: Any) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return validated coordinates, speeds and a time; raises ModelError or TransitionError."""
+    """Return validated coordinates, speeds and a time; raises ModelError or TransitionError if they are invalid."""
     check_model(model, where)
     try:
         refuse_armature(model, where)

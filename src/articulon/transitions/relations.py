@@ -1,4 +1,4 @@
-"""Dependence of the speeds of the fine model on those of the coarse model, in O(n) for each released speed."""
+"""Dependence of the speeds of the fine model on the speeds of the coarse model, in O(n) for each released speed."""
 
 from typing import NamedTuple
 
@@ -13,11 +13,12 @@ from articulon.transitions.axes import axis_name
 
 
 class Relations(NamedTuple):
-    """Matrices that describe which speeds momentum allows if m speeds are released (equations in ``choices.py``)."""
+    """Matrices of the speeds that conservation of momentum allows if m speeds are released (equations in
+    ``choices.py``)."""
 
     columns: np.ndarray
     """Response W of all speeds to each released speed, shape (m, nu). It is 1 for the released speed itself, and 0 for
-    the other released speeds and the locked ones."""
+    the other released speeds and the locked speeds."""
     schur: np.ndarray
     """Schur complement S = W M Wᵀ of the mass matrix, shape (m, m)."""
     metric: np.ndarray
@@ -29,7 +30,8 @@ class Relations(NamedTuple):
 def relations(model: Model, q: np.ndarray, locked: np.ndarray, released: np.ndarray) -> Relations:
     """Compute W, S and G for the release of some of the locked speeds (nu,), by one assembly of the coarse model.
 
-    The assembly has a column for a unit jump of each released speed. S is the impulse that these jumps need.
+    The assembly has a column for a unit jump of each released speed. S is the matrix of the impulses that these jumps
+    need.
     """
     places = np.flatnonzero(released)
     unit = np.zeros((places.size, model.nu))
@@ -48,8 +50,8 @@ def generalised_momentum(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarr
 def check_loops(model: Model, q: np.ndarray, before: np.ndarray, changed: np.ndarray, found: Jumps) -> None:
     """Raise TransitionError if loops need the joints that are locked.
 
-    The remaining free speeds then satisfy fewer independent constraints than before, so that the speed of one locked
-    axis follows from the others.
+    Loops need a joint if, after the lock, the free speeds have fewer independent constraints than before. The speed of
+    a locked axis then follows from the other speeds, and the axis cannot be locked.
     """
     if not model.loops.kind.size:
         return
@@ -59,7 +61,8 @@ def check_loops(model: Model, q: np.ndarray, before: np.ndarray, changed: np.nda
     whole = jumps(model, q, before, nothing).rank
     if found.rank >= whole:
         return
-    # Bisection for the smallest number of axes, in their order, that already causes this; the last of them is named.
+    # Bisection finds the smallest number of axes, taken in order, that reduces the rank; the message names the last of
+    # them.
     places = np.flatnonzero(changed)
     few, many = 0, places.size
     while many - few > 1:

@@ -1,4 +1,5 @@
-"""Base classes of the conditions that lock or release joints and modes."""
+"""Base classes of the conditions that lock or release joints and modes. The lockable joints and modes are called
+*parts* (``lockable.py``)."""
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 

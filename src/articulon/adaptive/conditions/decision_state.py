@@ -1,4 +1,5 @@
-"""Quantities at a decision on which conditions depend."""
+"""Quantities at a decision on which conditions depend. The lockable joints and modes are called *parts*
+(``lockable.py``)."""
 
 from collections.abc import Callable
 
@@ -32,7 +33,8 @@ class DecisionState:
     seed
         Seed of the run.
     space
-        Function that returns the space of current motions for True, and of all motions of the model for False.
+        Function of a truth value. It returns the space of the current motions for True, and the space of all motions of
+        the model for False.
     changed
         Function that returns the time of the last change of each part [time], shape (parts,).
     """
@@ -55,8 +57,8 @@ class DecisionState:
         self._rates: np.ndarray | None = None
 
     def sizes(self, values: np.ndarray) -> np.ndarray:
-        """Return, for a vector over the speeds of the model, its norm over the speeds of each joint and mode, shape
-        (parts,)."""
+        """Return the norm of a vector over the speeds of each joint and mode, shape (parts,). The vector has a value
+        for every speed of the model."""
         return np.sqrt(np.bincount(self.joints.u, values * values, minlength=self.joints.degrees_of_freedom.size))
 
     def rates(self) -> np.ndarray:

@@ -12,9 +12,9 @@ from articulon.declaration import Dimension, Quantity
 class ModeEnergy(BoundedCondition):
     """Energy of a mode of a flexible body about its equilibrium under the current forces.
 
-    Each mode is treated as an independent oscillator. With the mass m = 1/(M⁻¹)_jj and the stiffness k = K_jj of the
-    mode, the energy is ½ m η'² + (m η'')²/2k. For a locked mode it is f²/2k, where f is the force that holds the mode:
-    the energy that the mode would have after its release.
+    Each mode is treated as an independent oscillator with the coordinate η. With the mass m = 1/(M⁻¹)_jj and the
+    stiffness k = K_jj of the mode, its energy is ½ m η'² + (m η'')²/2k. For a locked mode it is f²/2k, where f is the
+    force that holds the mode. This is the energy that the mode would have after its release.
     """
 
     when: Literal["mode-energy"] = "mode-energy"
@@ -37,7 +37,7 @@ def mode_energies(decision: DecisionState, parts: np.ndarray) -> np.ndarray:
     present, whole = decision.space(True), decision.space(False)
     free = decision.rates()
     rates = present.solve(whole.momentum(free)) if state.resolution.locked.any() else free
-    # The force on the locked motions that remains after the accelerations of the current motions.
+    # Force on the locked speeds that is not balanced by the accelerations ``rates`` of the active speeds.
     force = whole.momentum(free - rates)[speeds] if state.resolution.locked.any() else np.zeros(speeds.size)
     kinetic, moving = np.zeros(speeds.size), np.flatnonzero(~state.resolution.locked[speeds])
     if moving.size:

@@ -27,7 +27,8 @@ class AdenylateKinase(BaseBuilder):
     """The 214 residues of adenylate kinase of *Escherichia coli*, each a rigid ball at its alpha carbon.
 
     Each residue is carried by its predecessor on a spherical joint midway between the two. The core is one connected
-    part of the tree, so that it can be merged into one body: residues 60 and 160 are carried by residues 29 and 121,
+    part of the tree, so that it can be merged into one body. For this purpose residues 60 and 160 are carried by
+    residues 29 and 121,
     and springs of the network hold the ends of the other domains. Bodies are named by domain, residue and number:
     ``core:MET1``, ``nmp:``, ``lid:``, and ``nmp-hinge:`` and ``lid-hinge:`` for the four residues at both ends of each
     domain.

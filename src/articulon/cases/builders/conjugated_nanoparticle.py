@@ -31,7 +31,8 @@ class ConjugatedNanoparticle(BaseBuilder):
     The chains leave the core in a ring at ``ring_angle`` from the x axis, along which the core approaches the plane.
     Each sphere turns about the point where it touches its predecessor; its site is at its centre. Bodies are named
     ``core`` and, for chain k, the name of the sphere followed by k: ``A1`` to ``A8``. The groups of the sites are
-    ``ligand`` and ``receptor``. The kind of a sphere's site is the sphere's name, that of a receptor is ``receptor``.
+    ``ligand`` and ``receptor``. The kind of a sphere's site is the sphere's name, and the kind of a receptor's site is
+    ``receptor``.
     """
 
     builder: Literal["conjugated-nanoparticle"] = "conjugated-nanoparticle"
@@ -78,7 +79,7 @@ class ConjugatedNanoparticle(BaseBuilder):
         builder.add_body("core", mass=self.core.mass, inertia=self.core.inertia, joint=Free())
         angle, radius = float(self.ring_angle), float(self.core.radius)
         for k in range(self.ligands):
-            # The rotation by ring_angle that takes x to the chain's direction.
+            # The rotation by ring_angle from the x axis to the direction of the chain.
             around = 2.0 * math.pi * k / self.ligands
             half = 0.5 * angle
             rotation: tuple[float, ...] = (

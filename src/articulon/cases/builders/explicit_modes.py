@@ -138,7 +138,7 @@ class ArrayModes(InFile):
     """Path relative to the case, ``.npz``, with the arrays ``positions``, ``masses``, ``shapes``, ``stiffness`` and,
     optionally, ``damping`` and ``rotations``, in the units of the case."""
     boundary: Literal["clamped", "free"] = "clamped"
-    """Whether the shapes vanish at handle 1, or contain no rigid motion."""
+    """Whether the shapes vanish at handle 1 (``clamped``), or contain no rigid motion (``free``)."""
 
     def _modes(self, units: UnitSystem) -> Modes:
         try:

@@ -1,4 +1,4 @@
-"""Models of grains: single grains, filled regions, chains of spheres, and any written-out bodies."""
+"""Models of grains: single grains, filled regions, chains of spheres, and bodies that are written out one by one."""
 
 from typing import Annotated, Literal, Self
 
@@ -181,7 +181,7 @@ class Chain(Weighed):
     start: Annotated[Vector, Dimension("length")]
     """Centre of the first sphere, world frame [length]."""
     direction: Annotated[Vector, Dimension("dimensionless")] = (0.0, 0.0, 1.0)
-    """Direction from the first sphere to the last, world frame; any length but zero."""
+    """Direction from the first sphere to the last, world frame; a vector of any length except zero."""
     velocity: Annotated[Vector, Dimension("velocity")] = STILL
     """Initial velocity of the whole chain [velocity]."""
 

@@ -156,7 +156,8 @@ def _unit(orientation: np.ndarray, where: str) -> np.ndarray:
 
 def _spins(orientation: np.ndarray, angmom: np.ndarray, inertia: np.ndarray) -> np.ndarray:
     """Angular velocities in the frames of the particles (n, 3), from HOOMD-blue's angular momenta p = 2 q S (Kamberaj,
-    Li and Hansen, J. Chem. Phys. 122, 224114, 2005), so that S = q* p / 2."""
+    Li and Hansen, J. Chem. Phys. 122, 224114, 2005). Here q is the orientation and S = q* p / 2 the angular momentum in
+    the frame of the particle."""
     momentum = 0.5 * quaternion_product(orientation * [1.0, -1.0, -1.0, -1.0], angmom)[:, 1:]
     return np.asarray(np.divide(momentum, inertia, out=np.zeros_like(momentum), where=inertia > 0.0))
 

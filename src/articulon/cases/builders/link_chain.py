@@ -29,7 +29,7 @@ class LinkChain(BaseBuilder):
     links: Annotated[Whole, Field(ge=1)]
     """Number of links."""
     joint: JointName = "spherical"
-    """Kind of joint between links; any but a free one."""
+    """Kind of joint between links; any kind except a free joint."""
     axis: Annotated[Vector | None, Dimension("dimensionless")] = None
     """Direction of a revolute or prismatic joint, in the joint frame; (0, 0, 1) by default."""
     base: Literal["free", "hung"] = "free"
@@ -44,7 +44,7 @@ class LinkChain(BaseBuilder):
     """Angle between a link and the next at zero coordinates [rad]."""
     disorder: Annotated[Number, Field(ge=0)] = 0.0
     """Width σ of the distribution of initial rotations of spherical joints. Its density is exp(−φ²/2σ²) over all
-    rotations of angle φ, which is the thermal equilibrium of torsional springs of stiffness kT/σ² with Fixman's
+    rotations of angle φ. This is the thermal equilibrium of torsional springs of stiffness kT/σ² with Fixman's
     potential."""
     disorder_seed: Seed = 1
     """Seed for the rotations of ``disorder``."""

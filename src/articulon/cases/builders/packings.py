@@ -41,8 +41,9 @@ def grid_places(
 ) -> np.ndarray:
     """Return centres (n, 3) on a cubic grid for spheres up to a given radius, the lowest along z first.
 
-    All centres in the region are returned; if ``count`` is given, at least this many as far as they exist. Neighbours
-    on the grid are 2 radius (1 + gap) apart. Each centre is displaced at random by less than half of the free gap.
+    All centres in the region are returned. If ``count`` is given, the search ends as soon as this number is found.
+    Neighbours on the grid are 2 radius (1 + gap) apart. Each centre is displaced at random by less than half of the
+    free gap.
     """
     low, high = _hull(region, around)
     spacing = 2.0 * radius * (1.0 + gap)
@@ -79,8 +80,8 @@ def grid_count(region: Region, around: float | None, radius: float, gap: float, 
 
 
 def layers_of(region: Region, around: float | None, radius: float, gap: float, count: int | None) -> int:
-    """Return the number of grid layers needed for ``count`` spheres; all layers if it is None or the region is a
-    cylinder."""
+    """Return the number of grid layers needed for ``count`` spheres. It is the number of all layers if ``count`` is
+    None or the region is a cylinder."""
     x, y, z = np.clip(_grid(region, around, radius, gap), 0.0, MOST).tolist()
     if count is None or around is not None or x * y < 1.0:
         return int(z)

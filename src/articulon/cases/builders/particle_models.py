@@ -19,8 +19,8 @@ from articulon.inputs import array, real, shown
 class Particles(BaseBuilder):
     """Free particles; each belongs to one of the ``species``.
 
-    Positions, velocities and kinds are lists here, or come from a ``file``. In an ``.xyz`` file each line after the
-    first two holds a kind, three coordinates and, optionally, three velocity components. An ``.npz`` file has the
+    Positions, velocities and kinds are lists in the case, or come from a ``file``. In an ``.xyz`` file each line after
+    the first two holds a kind, three coordinates and, optionally, three velocity components. An ``.npz`` file has the
     arrays ``positions``, ``kinds`` and, optionally, ``velocities``. The numbers of the file are in the units of the
     case.
     """

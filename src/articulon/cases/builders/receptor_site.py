@@ -45,9 +45,9 @@ class ReceptorSite(BaseBuilder):
     angles are standard; torsions are those of a frequent rotamer, at which joint angles are zero. The particle
     translates but does not rotate.
 
-    Sites are the atoms, in the group ``receptor``, the centre of the particle, in ``drug``, and the centre of the bulk,
-    in ``bulk``; the alpha carbons are sites of the bulk. The kind of a site is its element, ``drug`` or ``bulk``. The
-    charge of arginine and lysine is distributed evenly over the atoms of their last link.
+    The sites are the atoms (group ``receptor``), the centre of the particle (``drug``) and the centre of the bulk
+    (``bulk``). The bulk carries the sites of the alpha carbons. The kind of a site is its element, ``drug`` or
+    ``bulk``. The charge of arginine and lysine is distributed evenly over the atoms of their last link.
     """
 
     error_class: ClassVar = ModelError

@@ -28,8 +28,8 @@ class Backbone(NamedTuple):
 def backbones_of(file: str, chain: str, residues: list[tuple[str, int]], radius: float) -> list[Backbone]:
     """Backbones and torsions of residues.
 
-    They are moved so that the centre of the alpha carbons of the chain is at (radius, 0, 0), and the centre of those of
-    the residues is beyond it on the x axis.
+    All positions are moved so that the centre of the alpha carbons of the chain is at (radius, 0, 0). The centre of the
+    alpha carbons of the residues is then farther out on the x axis.
 
     Parameters
     ----------

@@ -18,14 +18,16 @@ def add_rod_chains(
 ) -> np.ndarray:
     """Add beads on rods to a builder: a body and a site for each bead.
 
-    The first bead of a molecule moves freely. Every other bead is connected by a rod to the bead to which it is bonded,
-    at their initial distance. A ring is cut at the first bead, which is split into two halves at the same position. A
-    rod connects the last bead to the second half, and a loop constraint holds the two halves together.
+    The first bead of a molecule moves freely. A rod connects every other bead to the bead to which it is bonded. The
+    length of the rod is the initial distance of the two beads. A ring is cut at the first bead, which is split into two
+    halves at the same position. A rod connects the last bead to the second half, and a loop constraint holds the two
+    halves together.
 
     Parameters
     ----------
     builder
-        Receives sites and bodies named by molecule and bead from 1 on, such as ``"3:16"``.
+        Builder that receives the sites and bodies. Bodies are named by the numbers of molecule and bead, counted from
+        1, such as ``"3:16"``.
     skeleton
         Connectivity of the beads.
     places

@@ -56,7 +56,8 @@ class SatelliteWithBooms(BaseBuilder):
             u=(0.0, 0.0, 0.0, *self.spin),
         )
         m, length, width = float(self.segment_mass), float(self.segment_length), float(self.segment_width)
-        # A thin square tube of width w has the moment of inertia m w²/6 of its section about each axis across it.
+        # The cross-section of a thin square tube of width w adds m w²/6 to the moment of inertia about a transverse
+        # axis.
         beam = m * length**2 / 12.0 + m * width**2 / 6.0
         fold = float(self.fold)
         for k in range(self.booms):

@@ -52,8 +52,8 @@ class ExplicitBody(Declaration):
     """Density of the shape [mass/length³]. Mass, inertia and com follow from it if they are left out. It must not be
     combined with a mass, and it may be combined with a com only if an inertia about this com is given."""
     mass: Annotated[Quantity | None, Dimension("mass", minimum=0, exclusive=True), Field(validate_default=True)] = None
-    """Mass [mass]. It is optional if a density is given, or if the nodes of modes have masses; then it is added to the
-    mass at handle 1."""
+    """Mass [mass]. It is optional if a density is given, or if the nodes of modes have masses. With modes, it is added
+    to the mass at handle 1."""
     inertia: Annotated[Quantity | Vector | tuple[Vector, Vector, Vector] | None, Dimension("inertia")] = None
     """Inertia about the centre of mass, body frame [mass length²]: a number, three principal moments, or a 3x3 matrix;
     by default 0, or the value from the density."""
@@ -77,7 +77,7 @@ class ExplicitBody(Declaration):
     joint_name: str | None = None
     """Name of the joint; by default that of the body."""
     armature: Quantity | tuple[Quantity, ...] | None = None
-    """Armature: inertia added to the joint speeds that belongs to no body [mass length² for rotations, mass for
+    """Armature: inertia that is added to the joint speeds and belongs to no body [mass length² for rotations, mass for
     translations]; one number, or one per speed."""
     node: Annotated[Whole, Field(ge=0)] | None = None
     """Node of the flexible parent that carries the joint frame; position and rotation are then in the node's frame."""
@@ -85,7 +85,7 @@ class ExplicitBody(Declaration):
     @field_validator("mass")
     @classmethod
     def _massive(cls, mass: float | str | None, others: ValidationInfo) -> float | str | None:
-        """Require a mass. If modes or density are invalid themselves, this check gives no message."""
+        """Require a mass. This check gives no message if modes or density are themselves invalid."""
         if mass is None and all(key in others.data and others.data[key] is None for key in ("modes", "density")):
             raise ValueError(
                 f"is required: {expectation('mass')}, a shape with a density, or modes, whose nodes have masses"

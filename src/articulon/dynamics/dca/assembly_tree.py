@@ -1,12 +1,12 @@
-"""The assembly tree of the divide-and-conquer algorithm: how a forest is taken apart and put together.
+"""The assembly tree of the divide-and-conquer algorithm: the order in which the links of a forest are assembled.
 
-Every tree of links is cut into *heavy paths*: a path goes on from a link to the child that carries most links; every
-other child is the head of a path of its own. A path is cut into *blocks* of links, each of which one thread solves link
-after link. The blocks of a path are joined by a binary tree, balanced by weight, so that what hangs on a path lies
-nearer to the top the heavier it is (Sleator and Tarjan 1983). A light child with few links is part of the block that it
-hangs on. Everything else that hangs on a link is assembled first; if there is much of it, its loads are summed by a
-balanced tree too. The depth is O(log n) for any shape: chains, combs, stars. A flexible body is in one block with its
-nodes, because its modes move all of them.
+Every tree of links is cut into *heavy paths*. A path continues from a link to the child that carries most links; every
+other child is the head of another path. A path is cut into *blocks* of links, and one thread solves the links of a
+block one after the other. A binary tree joins the blocks of a path. It is balanced by weight: the heavier the subtrees
+on a block, the nearer the block is to the top (Sleator and Tarjan 1983). A light child with few links is part of the
+block of its parent. All other subtrees that a link carries are assembled before the link. If there are several, another
+balanced tree sums their loads. The depth is O(log n) for any shape: chains, combs, stars. A flexible body is in one
+block with its nodes, because its modes move all of them.
 """
 
 from typing import NamedTuple
@@ -16,8 +16,8 @@ import numpy as np
 from articulon.model.forest_tables import Forest
 
 BLOCK, JOIN, SUM = 0, 1, 2
-"""Kinds of nodes: a block of links; a join of two assemblies in a row; a sum of two loads side by side on the same
-link."""
+"""Kinds of nodes: a block of links; a join of two assemblies, of which one carries the other; a sum of two loads on the
+same link."""
 
 LINKS_PER_BLOCK = 128
 """Largest number of links in a block. At this size, joins are a fifteenth of the work of a chain."""
@@ -26,13 +26,13 @@ JOIN_COST = 10
 """Work of a join, in units of the work of a link."""
 
 PARALLEL_COST = 80
-"""Work of a level [links] from which its nodes are shared out among threads; below it, starting threads costs more. The
-choice is by this fixed rule, not by the number of threads."""
+"""Work of a level [links] from which its nodes are shared out among threads. Below it, starting threads costs more than
+it saves. The choice does not depend on the number of threads."""
 
 
 class AssemblyTree(NamedTuple):
-    """Nodes of the assembly, and the links of every block. A node hangs on its *carrier*, a link or the ground. It may
-    carry others by its *tip*, its last link on the path."""
+    """Nodes of the assembly, and the links of every block. A node is attached to its *carrier*, a link or the ground.
+    Its *tip*, which is its last link on the path, may carry other nodes."""
 
     kind: np.ndarray
     """BLOCK, JOIN or SUM, shape (nodes,)."""
@@ -45,12 +45,12 @@ class AssemblyTree(NamedTuple):
     end: np.ndarray
     """One past the last of a block's links in ``link``, shape (nodes,)."""
     carrier: np.ndarray
-    """Link that the node hangs on, −1 for the ground, shape (nodes,)."""
+    """Link to which the node is attached, −1 for the ground, shape (nodes,)."""
     tip: np.ndarray
-    """Link that carries what is joined to the node, −1 where nothing is, shape (nodes,)."""
+    """Link of the node that carries the next node of the path, −1 if there is none, shape (nodes,)."""
     whole: np.ndarray
-    """1 where the node is complete: nothing is joined to its tip, and its carrier is the ground or a link of another
-    path, shape (nodes,)."""
+    """1 if the node is complete, which means that its tip carries no other node and that its carrier is the ground or a
+    link of another path; otherwise 0, shape (nodes,)."""
     order: np.ndarray
     """Nodes by level, from the first that can be assembled, shape (nodes,)."""
     level: np.ndarray
@@ -58,21 +58,21 @@ class AssemblyTree(NamedTuple):
     gaps: np.ndarray
     """Number of joins, shape (1,)."""
     parallel: np.ndarray
-    """1 where a level is worth several threads, shape (levels,)."""
+    """1 if a level is shared out among threads, shape (levels,)."""
     link: np.ndarray
     """Links block by block, parents first within a block, shape (links,)."""
     inside: np.ndarray
-    """1 where the link's parent is in the same block, shape (links,)."""
+    """1 if the link's parent is in the same block, shape (links,)."""
     spine: np.ndarray
-    """1 where the link leads from its block's carrier to the block's tip, shape (links,)."""
+    """1 if the link is on the path from its block's carrier to the block's tip, shape (links,)."""
     carries: np.ndarray
-    """1 where the link has children in its own block, shape (links,)."""
+    """1 if the link has children in its own block, shape (links,)."""
     first: np.ndarray
-    """1 where the link is the first among its siblings of the same block to reach the parent, shape (links,)."""
+    """1 if the link is the first of its siblings in the same block to be eliminated, shape (links,)."""
     laden: np.ndarray
-    """1 where loads of other nodes hang on a block, shape (nodes,)."""
+    """1 if links of a block carry loads of other nodes, shape (nodes,)."""
     load: np.ndarray
-    """Node whose load hangs on the link, besides its children of the same block, −1 for none, shape (links,)."""
+    """Node whose load the link carries in addition to its children in the same block, −1 for none, shape (links,)."""
 
     @property
     def depth(self) -> int:
@@ -81,7 +81,7 @@ class AssemblyTree(NamedTuple):
 
 
 def assembly_tree(forest: Forest, links_per_block: int = LINKS_PER_BLOCK) -> AssemblyTree:
-    """The assembly tree of a forest, with at most ``links_per_block`` links in a block."""
+    """Return the assembly tree of a forest, with at most ``links_per_block`` links in a block."""
     nodes = np.zeros(forest.parent.size, dtype=bool) if forest.flexible is None else forest.flexible.node >= 0
     return _Builder(forest.parent.tolist(), nodes.tolist(), links_per_block).tree()
 
@@ -112,7 +112,8 @@ class _Builder:
         roots = [i for i, p in enumerate(self.parent) if p < 0]
         self._bundles([i for i in roots if self.size[i] <= self.limit])
         roots = [i for i in roots if self.size[i] > self.limit]
-        # Heads of long paths, those nearer to the ground first: what hangs on a path is built before the path.
+        # Heads of long paths, those nearer to the ground first. Paths are assembled in reverse order, so that the
+        # subtrees on a path are built before the path.
         heads, pending = [], roots[::-1]
         while pending:
             head = pending.pop()
@@ -142,20 +143,21 @@ class _Builder:
         return path
 
     def _beside(self, i: int) -> list[tuple[int, list[int]]]:
-        """What hangs on a link of a path beside the path, including what hangs on its nodes off the path."""
+        """Return the children of a link off the path, and those of its nodes off the path, each with the link or
+        node."""
         light = self.children[i][1:]
         nodes = [c for c in light if self.is_node[c]]
         return [(i, [c for c in light if not self.is_node[c]]), *((c, self.children[c]) for c in nodes)]
 
     def _assemble_path(self, head: int, loads: dict[int, list[tuple[int, int]]]) -> int:
-        """Makes the blocks along the path from ``head`` and joins them; returns the node of all."""
+        """Make the blocks along the path from ``head`` and join them. Return the node of the whole path."""
         path = self._path(head)
         work, weight, kept = [], [], []
         for i in path:
             beside, heads = self._beside(i), []  # type: list[tuple[int, list[int]]], list[int]
             for carrier, light in beside:
                 small = [c for c in light if self.size[c] <= self.limit]
-                if sum(self.size[c] for c in small) > self.limit:  # too much for the block that carries them
+                if sum(self.size[c] for c in small) > self.limit:  # too many links for the block of their carrier
                     loads.setdefault(carrier, []).extend(self._bundles(small))
                     small = []
                 if carrier in loads:
@@ -164,7 +166,7 @@ class _Builder:
             kept.append([carrier for carrier, _ in beside[1:]] + self._subtrees(heads))
             work.append(1 + len(kept[-1]))
             weight.append(1 + sum(self.size[c] for c in self.children[i][1:]))
-        # A node on the path stays with its body.
+        # A node of a flexible body on the path stays in the block of the body.
         units: list[list[int]] = []
         for k, i in enumerate(path):
             if self.is_node[i]:
@@ -183,7 +185,7 @@ class _Builder:
         return node
 
     def _bundles(self, heads: list[int]) -> list[tuple[int, int]]:
-        """Blocks of small subtrees side by side, each with its number of links."""
+        """Make blocks of several small subtrees each. Return each block with its number of links."""
         if not heads:
             return []
         runs = [self._subtrees([heads[k] for k in run]) for run in _pack([self.size[i] for i in heads], self.limit)]
@@ -210,7 +212,7 @@ class _Builder:
         self.link += links
         for i in spine:
             self.spine[i] = 1
-        for i in reversed(links):  # children first, as they are eliminated
+        for i in reversed(links):  # children before parents, as in the elimination
             p = self.parent[i]
             if p in members:
                 self.inside[i] = 1
@@ -230,10 +232,10 @@ class _Builder:
         )
 
     def _balanced(self, parts: list[tuple[int, int]], kind: int) -> int:
-        """Combines several nodes in a row, each with its weight, into one: split again and again at the middle of the
-        weight."""
+        """Combine several nodes in a row, each with its weight, into one. They are split again and again at the middle
+        of the weight."""
         ends = np.cumsum([weight for _, weight in parts])
-        # Ranges still to be split (left end, right end); then, when both halves exist, to be combined.
+        # Ranges (left end, right end) that must still be split or, when both halves exist, be combined.
         pending, done = [(0, len(parts), False)], []  # type: list[tuple[int, int, bool]], list[int]
         while pending:
             left, right, ready = pending.pop()
@@ -252,7 +254,7 @@ class _Builder:
                 before = int(ends[left - 1]) if left else 0
                 middle = before + (int(ends[right - 1]) - before) / 2
                 cut = int(np.searchsorted(ends[left:right], middle)) + left
-                # The part that holds the middle goes to the side that is lighter without it.
+                # The part that contains the middle goes to the half that is lighter without this part.
                 cut += int(ends[cut] - middle < middle - (int(ends[cut - 1]) if cut > left else before))
                 cut = min(max(cut, left + 1), right - 1)
                 pending += [(left, right, True), (cut, right, False), (left, cut, False)]
@@ -260,8 +262,8 @@ class _Builder:
 
 
 def _pack(sizes: list[int], limit: int) -> list[range]:
-    """Consecutive runs of the sizes, as equal as possible, each of total at most ``limit`` unless a single size exceeds
-    it."""
+    """Divide the sizes into consecutive ranges with nearly equal totals. Each total is at most ``limit``, unless a
+    single size exceeds it."""
     total = sum(sizes)
     goal = total / max(1, -(-total // limit))
     runs, begin, held = [], 0, 0

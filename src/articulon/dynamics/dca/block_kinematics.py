@@ -1,10 +1,11 @@
-"""Kinematics of long chains on several threads: block by block of the assembly tree, in three passes.
+"""Kinematics of long chains on several threads. The blocks of the assembly tree are computed in three passes.
 
-First every block places and moves its links as if its carrier were at rest in the world's axes. Then the poses and
-velocities of the carriers follow by composition, block after block from the ground. Last every block is rotated,
-shifted and given its carrier's motion, and the velocity products follow. The first and last passes are shared out among
-threads. A block is always computed on its own and in the same order, so that the bits do not depend on the number of
-threads. They differ from those of ``kinematics`` by rounding.
+The first pass computes poses and velocities of the links of every block as if the carrier of the block were at rest in
+world axes. The second pass composes the poses and velocities of the carriers, from the ground outward. The last pass
+rotates and shifts every block, adds the motion of its carrier, and computes the velocity products. The first and last
+passes are shared out among threads. The links of a block are always computed by one thread and in the same order, so
+that the results are bitwise the same for any number of threads. They differ from the results of ``kinematics`` by
+rounding.
 """
 
 from typing import NamedTuple
@@ -47,7 +48,7 @@ class BlockScratch(NamedTuple):
 
 
 def block_scratch(tree: AssemblyTree) -> BlockScratch:
-    """Scratch with the blocks of an assembly tree in order, otherwise zeroed."""
+    """Return zeroed scratch with the blocks of an assembly tree in order."""
     blocks = np.flatnonzero(tree.kind == BLOCK)
     blocks = blocks[np.argsort(tree.link[tree.start[blocks]], kind="stable")]
     home = np.full(tree.link.size, -1, dtype=np.int64)
@@ -61,7 +62,7 @@ def block_scratch(tree: AssemblyTree) -> BlockScratch:
 
 @jit
 def place_block(forest, tree, node, q, u, ws):
-    """Places and moves the links of a block with its carrier at rest at the origin."""
+    """Compute poses and velocities of the links of a block, with its carrier at rest at the origin."""
     parent, kinds, q_start, u_start, axes = forest.parent, forest.kind, forest.q_start, forest.u_start, forest.axis
     offset, rotation = forest.position, forest.rotation
     quaternion, R, reach, position, twist = ws.quaternion, ws.rotation, ws.reach, ws.position, ws.twist
@@ -89,7 +90,7 @@ def place_block(forest, tree, node, q, u, ws):
 
 @jit
 def carry_blocks(tree, ws, blocks):
-    """Pose and velocity of every block's carrier, from the ground outward."""
+    """Compute the pose and velocity of every block's carrier, from the ground outward."""
     for k in range(blocks.blocks.size):
         h, c = blocks.head[k], tree.carrier[blocks.blocks[k]]
         e, x, w, v = IDENTITY, ZERO, ZERO, ZERO
@@ -109,7 +110,7 @@ def carry_blocks(tree, ws, blocks):
 
 @jit
 def sweep_block(forest, tree, node, k, u, ws, blocks):
-    """Adds the carrier's motion to the links of a block, and finds their velocity products."""
+    """Add the carrier's motion to the links of a block, and compute their velocity products."""
     parent, kinds, u_start, axes = forest.parent, forest.kind, forest.u_start, forest.axis
     quaternion, rotation, reach, position = ws.quaternion, ws.rotation, ws.reach, ws.position
     twist, bias = ws.twist, ws.bias
@@ -140,7 +141,7 @@ def sweep_block(forest, tree, node, k, u, ws, blocks):
 
 @kernel(parallel=True)
 def locate_by_blocks(forest, tree, q, u, ws, blocks):
-    """Places and moves all links, block by block."""
+    """Compute poses and velocities of all links, block by block."""
     order = blocks.blocks
     for k in prange(order.size):
         place_block(forest, tree, order[k], q, u, ws)

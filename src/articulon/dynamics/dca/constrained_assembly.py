@@ -1,8 +1,9 @@
-"""Divide and conquer with loops: the unit force of every row is one more right-hand side of the assembly.
+"""Divide and conquer with loops. The assembly is solved for several right-hand sides at once, called columns.
 
-The first column is the open forest. Each further column is the response to the unit force of one row. J M⁻¹ Jᵀ is read
-off the accelerations, and the multipliers follow (Mukherjee and Anderson 2007: the forces of a loop joint lie in the
-orthogonal complement of its motion).
+The first column has the given forces, and gives the accelerations without loops. Each further column is the response to
+the unit force of one constraint row. The accelerations of all columns at the rows give J M⁻¹ Jᵀ, with the Jacobian J of
+the rows, and the multipliers follow from it. The forces of a loop joint lie in the orthogonal complement of its motion
+(Mukherjee and Anderson 2007).
 """
 
 from collections.abc import Iterator
@@ -33,7 +34,7 @@ from articulon.model.loop_declarations import DRIVE
 from articulon.passes import Bound, pass_of
 
 PARALLEL_LINKS = 1024
-"""From this many links on, assembly and kinematics are shared out among threads."""
+"""Number of links from which assembly and kinematics are shared out among threads."""
 
 
 class DividedScratch(NamedTuple):
@@ -48,7 +49,7 @@ class DividedScratch(NamedTuple):
     blocks: BlockScratch
     """Scratch of the kinematics on several threads."""
     moving: np.ndarray
-    """1 for the column of the motion, 0 for those of unit forces, shape (1 + rows,)."""
+    """1 for the column with the given forces and the motion, 0 for columns of unit forces, shape (1 + rows,)."""
     tau: np.ndarray
     """Generalised forces, one row per column, shape (1 + rows, nu)."""
     wrench: np.ndarray
@@ -79,7 +80,7 @@ def divided_scratch(forest: Forest, loops: LoopScratch, nu: int) -> DividedScrat
 
 @pass_of
 def set_columns(forest, loops, tau, wrench, ws, solver):
-    """The forces of every column: the given ones, then the unit force of each row."""
+    """Set the forces of every column: the given forces, then the unit force of each row."""
     arrays = solver.loops
     copy_into(solver.tau[0], tau)
     copy_into(solver.wrench[0].reshape(-1), wrench.reshape(-1))
@@ -93,7 +94,7 @@ def set_columns(forest, loops, tau, wrench, ws, solver):
             column[loops.speed[r]] = 1.0
             continue
         a, b = loops.link_a[r], loops.link_b[r]
-        for k in range(6):  # only these two links ever have an entry in this column
+        for k in range(6):  # only these two links have nonzero entries in this column
             if b >= 0:
                 total[b, k] = arrays.wrench[r, k]
             if a >= 0:
@@ -102,7 +103,7 @@ def set_columns(forest, loops, tau, wrench, ws, solver):
 
 @pass_of
 def combine_columns(loops, gravity, factor, ws, solver, udot):
-    """Multipliers from the columns' accelerations, and the accelerations that satisfy all rows."""
+    """Compute the multipliers from the accelerations of the columns, and the accelerations that satisfy all rows."""
     arrays, rows = solver.loops, loops.kind.size
     copy_into(udot, solver.udot[0])
     A = arrays.matrix
@@ -121,7 +122,7 @@ def combine_columns(loops, gravity, factor, ws, solver, udot):
     total = solver.acceleration[0]
     for r in range(rows):
         arrays.multiplier[r] = 0.0
-    # The second pass removes the rounding of the first, which grows with the condition of J M⁻¹ Jᵀ.
+    # The second pass removes the rounding errors of the first, which grow with the condition number of J M⁻¹ Jᵀ.
     for _ in range(2):
         row_accelerations(loops, udot, ground, total, arrays)
         for r in range(rows):
@@ -150,7 +151,7 @@ def dividing(
     udot: np.ndarray,
     parallel: bool,
 ) -> Iterator[Bound]:
-    """The passes that find u' (nu,) with all loops, for placed and moved links and evaluated given motions."""
+    """Yield the passes that find u' (nu,) with all loops, for placed and moved links and evaluated given motions."""
     s = solver
     common = (gravity, factor, ws, s.assembly, parallel)
     if not loops.kind.size:

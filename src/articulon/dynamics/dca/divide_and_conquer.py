@@ -1,19 +1,21 @@
 """Featherstone's divide-and-conquer algorithm for forests of links (IJRR 18, 1999; Poursina 2012, section 2).
 
-Assembly goes up the levels of the assembly tree: blocks of links, then joins of assemblies, then what hangs on them.
-Disassembly goes back down. Given the accelerations of their carriers and the wrenches on their tips, assemblies are
-split, until every block knows both and accelerates its own links. The equations are those of ``two_handle``.
+Assembly proceeds up the levels of the assembly tree: first blocks of links, then joins of assemblies and sums of loads.
+Disassembly proceeds down. It splits assemblies, for which the acceleration of the carrier and the wrench on the tip are
+known, until both are known for every block. Each block then computes the accelerations of its own links. The equations
+are those of ``two_handle``.
 
-After this the two sides of a join differ by rounding in the acceleration at their common link: by ε times the wrench
-that the tip carries, not ε times the acceleration, and a whole assembly follows this *gap* with all its inertia. So
-assembly and disassembly are repeated for the gaps alone, with the matrices already found. This costs a fifth of the
-first pass and makes the accelerations as accurate as those of the articulated-body algorithm. Without it their backward
-error is up to a hundred times larger (nearly straight chains of 300 links).
+After this, the two sides of a join have slightly different accelerations at their common link. This *gap* is a rounding
+error of the size ε times the wrench that the tip carries, not ε times the acceleration. The whole assembly beyond the
+join, with all its inertia, moves with this error. Therefore assembly and disassembly are repeated for the gaps alone,
+with the same matrices. This costs a fifth of the first pass and makes the accelerations as accurate as those of the
+articulated-body algorithm. Without this correction, their backward error is up to a hundred times larger (nearly
+straight chains of 300 links).
 
-Several right-hand sides, *columns*, are solved at once: joint forces and wrenches on the links, with velocity products
-and gravity where ``moving`` is 1. Where it is 0 the column consists of forces alone, or of impulses and the jumps of
-the speeds. Within a level every node is solved on its own, by the same code in one thread or in many: the bits do not
-depend on the number of threads.
+Several right-hand sides, *columns*, are solved at once: joint forces and wrenches on the links. For columns with
+``moving`` equal to 1, velocity products and gravity are included. For other columns, the right-hand side consists of
+forces alone, or of impulses, whose solution is the jumps of the speeds. Every node of a level is solved separately by
+the same code, in one thread or in many, so that the results are bitwise the same for any number of threads.
 """
 
 from typing import NamedTuple
@@ -36,40 +38,41 @@ from articulon.passes import Bound, Pass, Program, pass_at, pass_of, run_at
 
 
 class AssemblyScratch(NamedTuple):
-    """What the assembly leaves for the disassembly, and scratch; it is not part of the state.
+    """Quantities that the assembly stores for the disassembly, and scratch; it is not part of the state.
 
-    Six-vectors are angular, then linear, or moment, then force; world axes throughout.
+    The symbols are those of ``two_handle`` and ``two_handle_join``. Six-vectors are angular, then linear, or moment,
+    then force; world axes throughout.
     """
 
     inertia: np.ndarray
-    """K of every node, shape (nodes, 6, 6)."""
+    """Inertia K of every node at its carrier, shape (nodes, 6, 6)."""
     transfer: np.ndarray
-    """T of every node, shape (nodes, 6, 6)."""
+    """Transfer T of every node, from the acceleration of its carrier to that of its tip, shape (nodes, 6, 6)."""
     inverse: np.ndarray
-    """C of every node, shape (nodes, 6, 6)."""
+    """Inverse inertia C of every node at its tip, shape (nodes, 6, 6)."""
     scale: np.ndarray
-    """Diagonal of the sums that K is left from when joints are eliminated, shape (nodes, 6)."""
+    """Diagonal of K before joints are eliminated, with which pivots are compared, shape (nodes, 6)."""
     bias: np.ndarray
-    """p of every node, shape (nodes, columns, 6)."""
+    """Bias wrench p of every node at its carrier, shape (nodes, columns, 6)."""
     drift: np.ndarray
-    """d of every node, shape (nodes, columns, 6)."""
+    """Bias acceleration d of every node at its tip, shape (nodes, columns, 6)."""
     joined: np.ndarray
-    """E, X and Y of every join, shape (nodes, 3, 6, 6)."""
+    """Matrices E, X and Y of every join, shape (nodes, 3, 6, 6)."""
     work: np.ndarray
     """Scratch of every join, shape (nodes, 6, 6, 6)."""
     vector: np.ndarray
     """Scratch of every node, shape (nodes, columns, 6)."""
     force: np.ndarray
-    """f₀ of every join, shape (nodes, columns, 6)."""
+    """Wrench f₀ of every join, shape (nodes, columns, 6)."""
     inflow: np.ndarray
     """Acceleration of every node's carrier, shape (nodes, columns, 6)."""
     pull: np.ndarray
     """Wrench on every node's tip, shape (nodes, columns, 6)."""
     gathered: np.ndarray
-    """Apparent inertia of a link's children of the same block, shape (links, 21)."""
+    """Inertia of a link's children in the same block, as it acts on the link, shape (links, 21)."""
     push: np.ndarray
-    """Biases p of these children, then the link's own; finally the correction of its acceleration, shape (columns,
-    links, 6)."""
+    """Sum of the biases p of these children and of the link itself, shape (columns, links, 6). The outward correction
+    replaces it by the change of the link's acceleration."""
     gain: np.ndarray
     """U/D of every speed, shape (nu, 6)."""
     answer: np.ndarray
@@ -79,15 +82,16 @@ class AssemblyScratch(NamedTuple):
     rate: np.ndarray
     """(τ − Pᵀ p)/D of every speed, shape (columns, nu)."""
     locked: np.ndarray
-    """Whether each speed is locked, shape (nu,); empty where none can be."""
+    """Whether each speed is locked, shape (nu,); empty if no speed can be locked."""
     given: np.ndarray
-    """Given u' of the locked speeds, shape (columns, nu); empty where none can be locked."""
+    """Given u' of the locked speeds, shape (columns, nu); empty if no speed can be locked."""
     reaction: np.ndarray
-    """Generalised force that produces the given u', shape (columns, nu); empty where none can be locked."""
+    """Generalised force that produces the given u', shape (columns, nu); empty if no speed can be locked."""
 
 
 def assembly_scratch(forest: Forest, tree: AssemblyTree, columns: int = 1, lockable: bool = False) -> AssemblyScratch:
-    """Scratch for a forest and ``columns`` right-hand sides; with one column, 450 bytes for a link of one speed."""
+    """Return scratch for a forest and ``columns`` right-hand sides. With one column it takes 450 bytes for a link of
+    one speed."""
     links, nodes = forest.parent.size, tree.kind.size
     speeds = sum(joints.DEGREES_OF_FREEDOM[kind] for kind in forest.kind.tolist())
     speeds += 0 if forest.flexible is None else int(forest.flexible.mode[-1])
@@ -112,7 +116,7 @@ def assembly_scratch(forest: Forest, tree: AssemblyTree, columns: int = 1, locka
 
 @routine
 def add_inertias(a, b, node, scratch):
-    """Adds K of two loads on the same link."""
+    """Add the inertias K of two loads on the same link."""
     inertia = scratch.inertia
     for r in range(6):
         for s in range(6):
@@ -121,7 +125,7 @@ def add_inertias(a, b, node, scratch):
 
 @routine
 def add_biases(a, b, node, scratch):
-    """Adds p of two loads on the same link."""
+    """Add the biases p of two loads on the same link."""
     bias = scratch.bias
     for c in range(bias.shape[1]):
         for k in range(6):
@@ -130,7 +134,7 @@ def add_biases(a, b, node, scratch):
 
 @pass_at
 def assemble(node, forest, tree, tau, wrench, moving, ws, scratch):
-    """Finds the two-handle equations of a node."""
+    """Compute the two-handle equations of a node."""
     kind, a, b, tip = tree.kind[node], tree.inboard[node], tree.outboard[node], tree.tip[node] >= 0
     if kind == BLOCK:
         assemble_block(forest, tree, node, tau, wrench, moving, ws, scratch)
@@ -144,7 +148,7 @@ def assemble(node, forest, tree, tau, wrench, moving, ws, scratch):
 
 @routine
 def set_out(carrier, node, ground, moving, acceleration, scratch):
-    """Gives a whole assembly its carrier's acceleration, and no wrench on its tip."""
+    """Set the acceleration of the carrier of a complete assembly, and a zero wrench on its tip."""
     inflow, pull = scratch.inflow, scratch.pull
     for c in range(inflow.shape[1]):
         for k in range(6):
@@ -157,7 +161,7 @@ def set_out(carrier, node, ground, moving, acceleration, scratch):
 
 @pass_at
 def disassemble(node, forest, tree, moving, gravity, factor, ws, scratch, udot, acceleration):
-    """Hands the accelerations and wrenches of a node to its parts. Gravity (3,), times a factor (1,), enters as an
+    """Pass the accelerations and wrenches of a node on to its parts. Gravity (3,), times a factor (1,), enters as an
     acceleration of the inertial frame."""
     kind = tree.kind[node]
     if tree.whole[node]:
@@ -172,7 +176,7 @@ def disassemble(node, forest, tree, moving, gravity, factor, ws, scratch, udot, 
 
 @pass_at
 def correct_inward(node, forest, tree, ws, scratch, acceleration):
-    """Does ``assemble`` for the gaps alone."""
+    """Repeat ``assemble`` for the gaps alone."""
     kind, a, b = tree.kind[node], tree.inboard[node], tree.outboard[node]
     if kind == BLOCK:
         if tree.laden[node]:
@@ -185,7 +189,7 @@ def correct_inward(node, forest, tree, ws, scratch, acceleration):
 
 @pass_at
 def correct_outward(node, forest, tree, moving, ws, scratch, udot, acceleration):
-    """Does ``disassemble`` for the gaps alone."""
+    """Repeat ``disassemble`` for the gaps alone."""
     kind = tree.kind[node]
     if tree.whole[node]:
         set_out(tree.carrier[node], node, (0.0, 0.0, 0.0), moving, scratch.push, scratch)
@@ -202,7 +206,8 @@ NODE = (assemble, disassemble, correct_inward, correct_outward)
 
 @pass_of
 def sweep(tree, node):
-    """Accelerations of placed and moved links; runs the passes of every node, in the program ``node``."""
+    """Compute the accelerations of placed and moved links. The program ``node`` holds the passes that run for every
+    node."""
     order = tree.order
     for k in range(order.size):
         run_at(node, ASSEMBLE, order[k])
@@ -217,14 +222,14 @@ def sweep(tree, node):
 
 @kernel(parallel=True)
 def run_shared(node, which, order, start, end):
-    """Runs a pass on the nodes of a level, shared out among threads."""
+    """Run a pass on the nodes of a level, shared out among threads."""
     for k in prange(start, end):
         run_at(node, which, order[k])
 
 
 @jit
 def run_level(tree, level, node, which):
-    """Runs a pass on the nodes of a level, on several threads where that is worth it."""
+    """Run a pass on the nodes of a level, on several threads if the level has enough work."""
     start, end = tree.level[level], tree.level[level + 1]
     if tree.parallel[level]:
         run_shared(node, which, tree.order, start, end)
@@ -235,7 +240,7 @@ def run_level(tree, level, node, which):
 
 @pass_of
 def sweep_in_parallel(tree, node):
-    """Does ``sweep`` on all threads."""
+    """Run ``sweep`` on all threads."""
     levels = tree.parallel.size
     for h in range(levels):
         run_level(tree, h, node, ASSEMBLE)
@@ -274,9 +279,9 @@ def sweeping(
     parallel: bool = False,
     node: tuple[Pass, ...] = NODE,
 ) -> Bound:
-    """The pass that solves for the accelerations of placed and moved links.
+    """Return the pass that solves for the accelerations of placed and moved links.
 
-    ``gravity`` (3,) is multiplied by ``factor`` (1,); ``node`` holds the passes of a node.
+    ``gravity`` (3,) is multiplied by ``factor`` (1,). ``node`` holds the passes of a node.
     """
     c, on = columns, (forest, tree)
     program = Program(

@@ -1,13 +1,14 @@
 """Impulses on a forest with locked speeds: divide and conquer without the locked degrees of freedom.
 
-A locked degree of freedom is simply not eliminated (``two_handle_block``): the free-motion map of its joint consists of
-the remaining columns (Poursina 2012, 2.2). The solution of a column is the jumps of the speeds x (nu,) with
+A locked degree of freedom is not eliminated (``two_handle_block``): the free-motion map of its joint consists of the
+remaining columns (Poursina 2012, 2.2). M is the mass matrix, J the Jacobian of the loops, and λ their multipliers. The
+solution of a right-hand side, or *column*, is the jumps x (nu,) of the speeds with
 
-    x = given at locked speeds,  J x = target,   (M x) = 0 at free speeds except for the loops' impulses Jᵀ λ,
+    x = given at locked speeds,  J x = target,   (M x) = 0 at free speeds except for the loops' impulses Jᵀ λ.
 
-so that x leaves the momentum of the coarser model unchanged, and the impulses that this takes at the locked speeds.
-With a unit jump of one locked speed these impulses are a row of the Schur complement of M. Several columns are solved
-by one assembly; the rows of loops are further columns, as in ``constrained_assembly.py``.
+These jumps leave the momentum of the coarser model unchanged. The solution also contains the impulses at the locked
+speeds that cause the jumps. For a unit jump of one locked speed, these impulses are a row of the Schur complement of M.
+One assembly solves several columns. The rows of loops are further columns, as in ``constrained_assembly.py``.
 """
 
 import threading
@@ -37,8 +38,8 @@ from articulon.model.loop_declarations import DRIVE
 from articulon.passes import Program, pass_at, pass_of
 
 COLUMNS_AT_ONCE = 32
-"""Largest number of columns of one assembly; more are solved by several, so that the scratch of long chains stays
-small."""
+"""Largest number of columns of one assembly. More columns are solved by several assemblies, so that the scratch of long
+chains stays small."""
 KEPT = 4
 """Number of scratch sizes that are kept for a model."""
 
@@ -47,19 +48,19 @@ _BLOCK = {
     for name in ("assemble_block", "accelerate_block", "correct_block_inward", "correct_block_outward")
 }
 _NODE = tuple(pass_at(copied(one.leaf.py_func, f"{one.leaf.__name__}_masked", **_BLOCK)) for one in NODE)
-"""The passes of a node, compiled with locks."""
+"""The passes of a node, compiled for forests with locked speeds."""
 
 
 class MaskedScratch(NamedTuple):
-    """Scratch for several columns; it is not part of the state. The first columns are the caller's, the others are
-    unit impulses of the loops' rows."""
+    """Scratch for several columns; it is not part of the state. The first columns are those of the caller, and the
+    others are unit impulses of the loops' rows."""
 
     loops: LoopScratch
     """Scratch of the constraint rows."""
     tree: AssemblyTree
     """The order in which links are assembled."""
     assembly: AssemblyScratch
-    """Scratch of the assembly, with the locks, the given jumps and the impulses that they take."""
+    """Scratch of the assembly, with the locks, the given jumps, and the impulses that cause them."""
     moving: np.ndarray
     """Zeros, since every column consists of impulses, shape (columns + rows,)."""
     tau: np.ndarray
@@ -75,7 +76,7 @@ class MaskedScratch(NamedTuple):
 
 
 class Call(NamedTuple):
-    """The solution for several columns, bound to its own arrays."""
+    """Solution for several columns, bound to its own arrays."""
 
     q: np.ndarray
     """Coordinates, shape (nq,)."""
@@ -96,7 +97,7 @@ class Jumps(NamedTuple):
 
 
 def masked_scratch(model: Model, tree: AssemblyTree, columns: int) -> MaskedScratch:
-    """Zeroed scratch for a model and ``columns`` columns."""
+    """Return zeroed scratch for a model and ``columns`` columns."""
     forest, loops, motions = kernel_tables(model)
     rows, nu = loops.kind.size, model.nu
     total, links = columns + rows, forest.mass.size
@@ -115,7 +116,7 @@ def masked_scratch(model: Model, tree: AssemblyTree, columns: int) -> MaskedScra
 
 @pass_of
 def set_row_columns(forest, loops, ws, s):
-    """Sets the unit impulse of every row, in the columns after the caller's."""
+    """Set the unit impulse of every row, in the columns after those of the caller."""
     arrays, first = s.loops, s.target.shape[0]
     row_wrenches(loops, ws, arrays.wrench)
     mark_live_rows(forest, loops, ws, arrays, s.assembly.locked)
@@ -133,7 +134,7 @@ def set_row_columns(forest, loops, ws, s):
 
 @jit
 def row_jump(loops, r, s, c):
-    """Row r of J times the jump of column c."""
+    """Return row r of J times the jump of column c."""
     if loops.kind[r] == DRIVE:
         return s.jump[c, loops.speed[r]]
     return on_links(loops, s.loops.wrench, r, s.twist[c], 3, 0)
@@ -141,7 +142,7 @@ def row_jump(loops, r, s, c):
 
 @pass_of
 def fulfil_rows(loops, s):
-    """Adds the effect of the loops' impulses to the caller's columns, so that J x equals its target."""
+    """Add the effect of the loops' impulses to the columns of the caller, so that J x equals the target."""
     arrays, rows, first = s.loops, loops.kind.size, s.target.shape[0]
     A, reaction = arrays.matrix, s.assembly.reaction
     for r in range(rows):
@@ -167,7 +168,8 @@ def fulfil_rows(loops, s):
 
 
 def masked_call(model: Model, tree: AssemblyTree, count: int) -> Call:
-    """The call that finds jumps and impulses of ``count`` columns, for the locks and given jumps in the scratch."""
+    """Return the call that finds jumps and impulses of ``count`` columns, for the locks and given jumps in the
+    scratch."""
     q, s = np.zeros(model.nq), masked_scratch(model, tree, count)
     (forest, loops, _), ws = kernel_tables(model), scratch(model)
     columns = Columns(s.tau, s.wrench, s.moving, s.jump, s.twist)
@@ -182,7 +184,7 @@ _store = threading.local()
 
 
 def _call(model: Model, columns: int) -> Call:
-    """This thread's call for a model and a number of columns; it is kept between calls."""
+    """Return the call of this thread for a model and a number of columns. It is kept between calls."""
     if not hasattr(_store, "models"):
         _store.models = weakref.WeakKeyDictionary()
     if model not in _store.models:
@@ -198,7 +200,7 @@ def _call(model: Model, columns: int) -> Call:
 def jumps(
     model: Model, q: np.ndarray, locked: np.ndarray, given: np.ndarray, target: np.ndarray | None = None
 ) -> Jumps:
-    """Jumps of the speeds that leave the momentum of the free speeds unchanged, in O(n) for each column.
+    """Return jumps of the speeds that leave the momentum of the free speeds unchanged, in O(n) for each column.
 
     Parameters
     ----------
@@ -211,7 +213,7 @@ def jumps(
     given
         The jumps of the locked speeds, zero elsewhere (columns, nu).
     target
-        Jumps of the rates of the loops' conditions (columns, rows); None is zero.
+        Jumps of the rates of the loops' conditions (columns, rows); None for zero jumps.
     """
     count, nu = given.shape
     speeds, impulses, rank = np.empty((count, nu)), np.empty((count, nu)), 0

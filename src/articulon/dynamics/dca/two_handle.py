@@ -1,30 +1,31 @@
-"""The two-handle equations of an assembly of links, and what a link and its joint add to them.
+"""The two-handle equations of an assembly of links, and the terms that a link and its joint add to them.
 
-An assembly hangs on a link that does not belong to it, its *carrier*, and may carry further links by its own last link,
-its *tip*. These are its two handles. With A the acceleration of the carrier's origin and g the wrench on the tip about
-the tip's origin (spatial vectors: angular, then linear; moment, then force; world axes),
+An assembly is attached to a link outside it, the *carrier*. Its own last link, the *tip*, may carry further links.
+Carrier and tip are its two handles. Let A be the acceleration of the carrier's origin, and g the wrench on the tip
+about the tip's origin (spatial vectors: angular, then linear; moment, then force; world axes). Then
 
     f = K A + p − Tᵀ g      the wrench that the carrier exerts on the assembly, about the carrier's origin
     B = T A + C g + d       the acceleration of the tip's origin
 
-K is the inertia apparent at the carrier while the tip is free, C the inverse inertia apparent at the tip while the
-carrier is held, and T maps the carrier's acceleration to the tip's. K and C are symmetric and positive semidefinite.
-These are the equations of Featherstone (IJRR 18, 1999) and Poursina (2012, section 2), A1 = Φ11 f1 + Φ12 f2 + b1 and
-A2 = Φ21 f1 + Φ22 f2 + b2, solved for the wrench at the first handle: K = Φ11⁻¹, T = Φ21 Φ11⁻¹, C = Φ22 − Φ21 Φ11⁻¹ Φ12,
-with the joint to the carrier included. So no link's inertia is inverted, a join adds positive terms where
-Φ11 − Φ12 W Φ21 subtracts, and within a block the equations are those of the articulated-body algorithm.
+K is the inertia apparent at the carrier while the tip is free. C is the inverse inertia apparent at the tip while the
+carrier is held. T maps the carrier's acceleration to the tip's. K and C are symmetric and positive semidefinite. These
+are the equations of Featherstone (IJRR 18, 1999) and Poursina (2012, section 2), A1 = Φ11 f1 + Φ12 f2 + b1 and A2 = Φ21
+f1 + Φ22 f2 + b2, solved for the wrench at the first handle: K = Φ11⁻¹, T = Φ21 Φ11⁻¹, C = Φ22 − Φ21 Φ11⁻¹ Φ12, with the
+joint to the carrier included. In this form no link's inertia is inverted, and a join adds positive terms, while the
+form with Φ subtracts terms. Within a block the equations are those of the articulated-body algorithm.
 
-A link alone, before its joint, has K = I, its inertia, T = 1, C = 0, d = 0, p = (ω × I ω) − w. A flexible link enters
-here and nowhere else: with modal coordinates eliminated, K = Γ_RR − Γ_RF Γ_FF⁻¹ Γ_FR, T = S − φ Γ_FF⁻¹ Γ_FR,
-C = φ Γ_FF⁻¹ φᵀ (``flexible/flexible_blocks.py``).
+A single link without its joint has K = I (its inertia), T = 1, C = 0, d = 0 and p = (ω × I ω) − w, with the given
+wrench w. Only these quantities differ for a flexible link. After elimination of its modal coordinates, K = Γ_RR − Γ_RF
+Γ_FF⁻¹ Γ_FR, T = S − φ Γ_FF⁻¹ Γ_FR and C = φ Γ_FF⁻¹ φᵀ (``flexible/flexible_blocks.py``). Here S transfers accelerations
+from the link's origin to the tip, and φ holds the accelerations of the tip at unit modal accelerations.
 
-The joint is eliminated one degree of freedom after the other. With a column P of its motion, joint force τ, U = K P,
-D = Pᵀ U and y = T P,
+The degrees of freedom of the joint are eliminated one after the other. With a column P of its motion, joint force τ, U
+= K P, D = Pᵀ U and y = T P,
 
     u' = (τ − Pᵀ p + yᵀ g − Uᵀ A) / D
     K ← K − U Uᵀ/D    T ← T − y Uᵀ/D    C ← C + y yᵀ/D    p ← p + U (τ − Pᵀ p)/D    d ← d + y (τ − Pᵀ p)/D
 
-which is the divide-and-conquer algorithm's projection onto the complement of P, without that complement.
+This is the divide-and-conquer algorithm's projection onto the complement of P, computed without that complement.
 
 K and C are kept as blocks A (6), H (3x3), M (6), as in ``algebra/inertia.py``; T as four 3x3 blocks.
 """
@@ -59,7 +60,7 @@ NOTHING = ((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), (ZERO, ZERO, ZERO), (0.0, 0.0, 0.0, 0
 """Zero inertia, or zero inverse inertia."""
 ONE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 HELD = (ONE, (ZERO, ZERO, ZERO), (ZERO, ZERO, ZERO), ONE)
-"""The transfer of a link to itself."""
+"""The identity: the transfer of a link to itself."""
 
 
 @jit
@@ -117,7 +118,7 @@ def transfer_apply(T, w, v):
 
 @jit
 def skew_and_rotate(R, moment, inertia, mass, i):
-    """Row i of first moments, inertias and masses as an inertia in world axes."""
+    """The first moment, inertia and mass in row i, as an inertia in world axes."""
     h = apply(R, load(moment, i))
     return symmetric_rotate(R, load_symmetric(inertia, i)), skew(h), isotropic(mass[i])
 
@@ -157,7 +158,7 @@ def rows_cross(r, Q):
 
 @jit
 def shift_transfer(r, T):
-    """T for the acceleration (α, a + α × r) of an origin at −r."""
+    """T for an origin at −r, whose acceleration is (α, a + α × r)."""
     return matrix_add(T[0], rows_cross(r, T[1])), T[1], matrix_add(T[2], rows_cross(r, T[3])), T[3]
 
 

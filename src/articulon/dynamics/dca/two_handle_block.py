@@ -1,16 +1,16 @@
 """Blocks of links in the divide-and-conquer algorithm: the articulated-body algorithm with a handle at the far end.
 
-Inward, the links' joints are eliminated one after the other, as in ``articulated.py``, while T, C and d record how the
-block's tip follows. Outward, with the carrier's acceleration and the wrench on the tip known, the links are
-accelerated. The equations are in ``two_handle``.
+The inward pass eliminates the links' joints one after the other, as in ``articulated.py``; T, C and d record the
+resulting motion of the block's tip. The outward pass finds the accelerations of the links from the carrier's
+acceleration and the wrench on the tip. The equations are in ``two_handle``.
 
 A *locked* degree of freedom is not eliminated. With a given u' its motion acts like a velocity product,
 
     p ← p + U u'    d ← d + y u'    τ = D (u' − s)    with s the u' that it would have if it were free and unforced,
 
-so that K, T and C are those of the coarser model, and τ is the force that holds it. ``MASKED`` says whether there can
-be locks. It is a constant of each compilation, so a solver without locks pays nothing for them (``masked_impulses.py``
-compiles the version with locks).
+so that K, T and C are those of the coarser model, and τ is the force that holds the degree of freedom. ``MASKED`` says
+whether there can be locks. It is a constant of each compilation, so locks cost nothing in a solver without them
+(``masked_impulses.py`` compiles the version with locks).
 """
 
 from articulon.algebra.vectors import ZERO, add, cross, dot, load, load_from, scale, store_from
@@ -164,7 +164,8 @@ def assemble_block(forest, tree, node, tau, wrench, moving, ws, scratch):
 
 @routine
 def accelerate_block(forest, tree, node, moving, ws, scratch, udot, acceleration):
-    """Outward pass over the links of a block: u' = rate − gainᵀ A + answerᵀ g."""
+    """Outward pass over the links of a block: u' = rate − gainᵀ A + answerᵀ g, with the tables of that name in the
+    scratch."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, rotations, reach, velocity_products = ws.quaternion, ws.rotation, ws.reach, ws.bias
     links, insides, spines = tree.link, tree.inside, tree.spine
@@ -174,7 +175,7 @@ def accelerate_block(forest, tree, node, moving, ws, scratch, udot, acceleration
     locked, given, reaction, flexibility = scratch.locked, scratch.given, scratch.reaction, scratch.flexibility
     columns = udot.shape[0]
     for c in range(columns):
-        for k in range(6):  # used up; a correction starts from zero
+        for k in range(6):  # no longer needed; a correction starts from zero
             bias[node, c, k] = drift[node, c, k] = 0.0
     for m in range(tree.start[node], tree.end[node]):
         i = links[m]
@@ -257,8 +258,8 @@ def correct_block_inward(forest, tree, node, ws, scratch):
 
 @routine
 def correct_block_outward(forest, tree, node, ws, scratch, udot, acceleration):
-    """Outward correction of a block: changes of u' and of the accelerations. ``push`` keeps the latter for what hangs
-    there."""
+    """Outward correction of a block: changes of u' and of the accelerations. The changes of the accelerations remain in
+    ``push`` for the assemblies that the block carries."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, rotations, reach = ws.quaternion, ws.rotation, ws.reach
     links, insides, spines, laden = tree.link, tree.inside, tree.spine, tree.laden[node]

@@ -1,6 +1,7 @@
 """Joining two assemblies and splitting one: the step of the divide-and-conquer algorithm, on 6×6 matrices.
 
-Assembly b hangs on the tip of assembly a. With f the wrench of a's tip on b, the two-handle equations (``two_handle``)
+Assembly b is attached to the tip of assembly a. With f the wrench of a's tip on b, the two-handle equations
+(``two_handle``)
 
     B_a = T_a A + d_a − C_a f              f = K_b B_a + p_b − T_bᵀ g
 
@@ -17,7 +18,7 @@ give, with E = K_b (1 + C_a K_b)⁻¹, X = (1 + C_a K_b)⁻¹ and Y = (1 + C_a K
     E = Q (1 + N Nᵀ)⁻¹ Qᵀ      Y = R (1 + Nᵀ N)⁻¹ Rᵀ      X = 1 − Y K_b
 
 where the matrices to be inverted are symmetric with eigenvalues ≥ 1, so that E and Y come out symmetric and positive
-semidefinite, whatever the ranks of K_b and C_a. N is dimensionless.
+semidefinite for any ranks of K_b and C_a. N is dimensionless.
 """
 
 import math
@@ -34,11 +35,11 @@ _ORDERED = {
 leaf = numba.njit(**_ORDERED, forceinline=True)
 ordered = numba.njit(**_ORDERED)
 """Like ``jit`` and ``routine``, with sums in the order in which they are written. Otherwise the compiler would choose
-an order for these loops in each kernel that contains them, and the bits would differ between one thread and many. Also,
-a quotient x/x that is not exactly 1 would change the order of pivots."""
+an order for these loops in each kernel that contains them, and results with one thread and with many would not be
+identical. Also, a quotient x/x that is not exactly 1 would change the order of pivots."""
 
 ROUNDING = 1e-14
-"""A pivot this small, relative to its value before joints were eliminated, is the rounding of zero: 45 ε, the tolerance
+"""A pivot below this value, relative to its value before joints were eliminated, counts as zero: 45 ε, the tolerance
 for a single body."""
 
 
@@ -91,8 +92,8 @@ def root(a, scale, i, left, c):
     """Factor c of a symmetric positive semidefinite matrix a = c cᵀ, by Cholesky's elimination; ``left`` is
     overwritten.
 
-    The pivot is the largest one relative to row i of ``scale``, whatever the units. The factor is not triangular: its
-    columns are in the order of the pivots.
+    The pivot is the largest one relative to row i of ``scale``, so that the choice does not depend on units. The factor
+    is not triangular: its columns are in the order of the pivots.
     """
     for r in range(6):
         for s in range(6):
@@ -111,7 +112,7 @@ def root(a, scale, i, left, c):
         for r in range(6):
             for s in range(6):
                 left[r, s] -= c[r, k] * c[s, k]
-        for r in range(6):  # eliminated, whatever rounding left
+        for r in range(6):  # eliminated: zero, without rounding errors
             left[r, pivot] = left[pivot, r] = 0.0
 
 
@@ -148,7 +149,7 @@ def transposed(a, c):
 
 @ordered
 def join_inertias(a, b, node, tip, scratch):
-    """Finds E, X, Y and the joined K; also T and C where something hangs on b's tip."""
+    """Finds E, X, Y and the joined K; also T and C if b's tip carries another assembly."""
     inertia, transfer, inverse, scale, work = (
         scratch.inertia,
         scratch.transfer,
@@ -242,8 +243,8 @@ def join_columns(a, b, node, tip, scratch):
 
 @ordered
 def close_gap(a, b, node, link, tip, scratch, acceleration):
-    """Finds f₀, p and d of a correction: for the gap that rounding left between the accelerations of a's last link and
-    b's carrier."""
+    """Finds f₀, p and d of a correction, which closes the gap that rounding left between the accelerations of a's last
+    link and b's carrier."""
     drift, inflow = scratch.drift, scratch.inflow
     for c in range(drift.shape[1]):
         for k in range(6):

@@ -9,7 +9,8 @@ from articulon.dynamics.by_forest import by_forest
 
 @by_forest
 def begin_block_modes(forest, tree, node, ws, moving, scratch):
-    """Starts from the inertias and biases of the block's flexible bodies alone."""
+    """Starts with the inertias and biases of the block's flexible bodies, without those of the links that they
+    carry."""
 
 
 @by_forest
@@ -20,7 +21,7 @@ def add_swept(forest, ws, i, n, f):
 
 @by_forest
 def condense_block_modes(forest, node, tau, ws, i, spine, K, T, C, scratch, masked):
-    """K, T and C after elimination of the modes of link i, except locked modes where there can be any."""
+    """K, T and C after elimination of the modes of link i, except locked modes if ``masked``."""
     return K, T, C
 
 
@@ -53,13 +54,14 @@ def begin_block_correction(forest, tree, node, rate):
 
 @by_forest
 def condense_block_correction(forest, ws, i, n, f, rate, drift, spine, scratch, reaction, masked):
-    """Bias of link i after elimination of its modes; on the spine, adds to the tip's ``drift`` (6,)."""
+    """Bias of link i after elimination of its modes. If link i is on the path from the carrier to the tip (``spine``),
+    it also adds to the tip's ``drift`` (6,)."""
     return n, f
 
 
 @by_forest
 def keep_modes(forest, i, rate, laden):
-    """Clears the modes of link i in ``rate`` (nu,) where the block is not laden."""
+    """Clears the modes of link i in ``rate`` (nu,) unless the block carries corrected loads (``laden``)."""
 
 
 @by_forest

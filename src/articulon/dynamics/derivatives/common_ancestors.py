@@ -1,8 +1,9 @@
-"""Derivatives by the joints that carry all columns of a block, for all of these columns at once.
+"""Entries of ∂τ/∂q and ∂τ/∂u between a block of columns and the joints that carry all of them, found for all columns at
+once.
 
-A block is as many neighbouring columns as a vector register has lanes. As long as a joint carries only some of the
-columns, each column is treated on its own (``force_jacobians.py``). From the first link that carries all of them, the
-columns are lanes.
+A block is as many neighbouring columns as a vector register has lanes. The joints that carry only some of the columns
+are treated separately for each column (``force_jacobians.py``). For the links further inward, which carry all of them,
+the columns are lanes.
 """
 
 from typing import Any, NamedTuple
@@ -19,8 +20,8 @@ from articulon.lanes import WIDTH, LaneArray
 from articulon.model import Forest
 
 VECTORS = 24
-"""Numbers of a column about the link that carries it: the changes of the wrench with its displacement and with its
-speed, and the factors of other joints' columns (see ``force_jacobians.py``)."""
+"""Length of the vectors of a column about the origin of the link that carries it: the changes of the wrench with the
+column's displacement and with its speed, and the factors of other joints' columns (see ``force_jacobians.py``)."""
 
 
 class Common(NamedTuple):
@@ -30,7 +31,7 @@ class Common(NamedTuple):
     """The last link that carries all columns of a block without being moved by one of them, −1 for none, shape
     (blocks,)."""
     lanes: Any
-    """Numbers of the columns about that link, lanes (blocks, 24)."""
+    """Vectors of the columns about the origin of that link, lanes (blocks, 24)."""
     numbers: np.ndarray
     """The memory of ``lanes`` as plain numbers, shape (blocks, 24, width)."""
     part: Any
@@ -52,8 +53,8 @@ def link_of_speed(forest: Forest) -> np.ndarray:
 
 
 def common_of(forest: Forest, rows: LaneArray) -> Common:
-    """What the blocks of a forest's columns have in common. The first two parts of ``rows`` (blocks, nu) are the
-    matrices."""
+    """What the columns of each block of a forest have in common. The first two parts of ``rows`` (blocks, nu) are the
+    matrices ∂τ/∂q and ∂τ/∂u."""
     of_speed, links = link_of_speed(forest), []
     for part in np.split(of_speed, range(WIDTH, of_speed.size, WIDTH)):
         carrying = [set(carriers(forest, int(i))[1:]) for i in np.unique(part)]

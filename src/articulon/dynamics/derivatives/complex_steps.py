@@ -1,13 +1,13 @@
 """Derivatives of forests with flexible bodies, by steps along the imaginary axis.
 
 Inverse dynamics is an analytic function of coordinates and speeds, made of sums, products, quotients, roots, sines and
-cosines. The leaves that compute it are compiled once more, for complex numbers, and
+cosines. The functions that compute it are compiled a second time, for complex numbers, and
 
     f(x + i h d) = f(x) + i h f'(x) d + O(h²),   h = 10⁻³⁰.
 
-The imaginary part is the derivative along d, exact to rounding, since nothing is subtracted and h² is beyond the last
-digit of 1 (Squire and Trapp, SIAM Rev. 40, 110, 1998). A direction costs O(n), so that a matrix costs O(n²), which is
-the number of its entries for chains. The conditions of loops and their forces are functions of the same kind.
+The imaginary part is the derivative along d, exact to rounding, since no difference is formed and h² is below the
+rounding error of 1 (Squire and Trapp, SIAM Rev. 40, 110, 1998). One direction costs O(n), so a matrix costs O(n²),
+which for chains is the number of its entries. The conditions of loops and their forces are analytic functions too.
 """
 
 import cmath
@@ -38,7 +38,7 @@ from articulon.lane_functions import sine_and_cosine
 from articulon.model import Model, Workspace, kernel_tables, workspace
 
 STEP = 1e-30
-"""Step h: its square is negligible beside 1, and products of a few are not denormal."""
+"""Step h: its square is negligible beside 1, and the products of a few steps are not denormal."""
 
 INLINED = {**LEAF, "forceinline": True}
 
@@ -65,7 +65,7 @@ def _complex_sine_and_cosine(x):
 
 
 class Acting(NamedTuple):
-    """What acts on a model and is held fixed while the model is displaced."""
+    """Accelerations, loads and multipliers that stay fixed while the model is displaced."""
 
     udot: np.ndarray
     """Accelerations of joints and modes, shape (nu,)."""
@@ -100,8 +100,9 @@ class ComplexScratch(NamedTuple):
 
 @kernel
 def find_directional(forest, loops, q, u, acting, shift, speed, arrays, by_force, by_row):
-    """Writes derivatives of τ − Jᵀλ to ``by_force`` (directions, nu) and of φ'' of the rows to ``by_row`` (directions,
-    rows), at fixed u' and λ, along the rows of ``shift`` (directions, nq) and ``speed`` (directions, nu)."""
+    """Writes derivatives along the rows of ``shift`` (directions, nq) and ``speed`` (directions, nu), at fixed u' and
+    λ: those of τ − Jᵀλ to ``by_force`` (directions, nu), and those of φ'' of the rows to ``by_row`` (directions,
+    rows)."""
     ws, links, ground = arrays.ws, forest.parent.size, (-acting.gravity[0], -acting.gravity[1], -acting.gravity[2])
     for d in range(shift.shape[0]):
         for k in range(q.size):
@@ -149,7 +150,7 @@ def complex_arrays(tables: Any) -> Any:
 def acting_on(
     model: Model, q: np.ndarray, udot: np.ndarray, wrenches: np.ndarray | None, gravity: np.ndarray
 ) -> Acting:
-    """What acts on a model in a state, without the forces of loops."""
+    """The fixed quantities for a model in a state, without the forces of loops."""
     none = np.zeros(model.loops.kind.size)
     if wrenches is None:
         return Acting(udot, gravity, np.zeros(0, dtype=np.int64), np.zeros((0, 3)), np.zeros((0, 6)), none)
@@ -182,8 +183,9 @@ def complex_scratch(model: Model) -> ComplexScratch:
 def along(
     model: Model, q: np.ndarray, u: np.ndarray, acting: Acting, shift: np.ndarray, speed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives of the joint forces minus those of the loops, τ − Jᵀλ (directions, nu), and of φ'' (directions,
-    rows), along changes of coordinates, in their tangent space, and of speeds (directions, nu)."""
+    """Derivatives along changes of the coordinates in their tangent space and of the speeds, each (directions, nu). The
+    result holds those of the joint forces minus those of the loops, τ − Jᵀλ (directions, nu), and those of φ''
+    (directions, rows)."""
     forest, loops, _ = kernel_tables(model)
     count, arrays = len(shift), complex_scratch(model)
     rates, by_force = np.zeros((count, model.nq)), np.zeros((count, model.nu))

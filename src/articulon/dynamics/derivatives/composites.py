@@ -1,13 +1,14 @@
 """Composite inertias, momenta and forces about a link's origin, of all that its joint carries.
 
-A change x of the velocity of all that is carried changes its forces by 2 B x. Only the angular part of x matters (see
-``motion_columns.py``): sums over mass at r with velocity r' give the force 2 x × P and the moment D x,
+Let 2 B x be the change of the forces that the carried bodies need when the velocity of all of them changes by x. Only
+the angular part of x matters (see ``motion_columns.py``): sums over masses m at r with velocity r' give the force 2 x ×
+P and the moment D x,
 
     P = Σ m r',   D = 2 Σ m (r·r') 1 − 2 Σ m r' rᵀ.
 
-A given wrench stays fixed while its body rotates by x, so relative to what it acts on it changes by −x × itself. The
-missing part is the force x × F and the moment x × N + Σ o × (x × f), for forces f at o with the sum F, and N the sum of
-the moments about the bodies' own origins.
+A given wrench stays fixed while its body rotates by x. Relative to the body, a given force f therefore changes by −x ×
+f. This must be compensated by the force x × F and the moment x × N + Σ o × (x × f). Here the forces f act at the points
+o and have the sum F, and N is the sum of the moments about the bodies' own origins.
 """
 
 from articulon.algebra.inertia import skew
@@ -35,11 +36,11 @@ from articulon.algebra.vectors import (
 from articulon.kernels import jit
 
 WIDTH = 28
-"""Length of a composite: the inertia A (6), the first moment h (3), D by rows (9), P (3), the force and the moment that
-accelerate the bodies minus what acts on them (6), the mass."""
+"""Length of a composite: the inertia A (6), the first moment h (3), D row by row (9), P (3), the force and the moment
+that accelerate the bodies minus those that act on them (6), the mass."""
 INERTIA, FIRST_MOMENT, COUPLING, MOMENTUM, FORCE, MOMENT, MASS = 0, 6, 9, 18, 21, 24, 27
 WRENCH_WIDTH = 15
-"""Length of the given wrenches: their force F (3), moment N (3) and Σ [o×][f×] by rows (9)."""
+"""Length of the given wrenches: their force F (3), moment N (3) and Σ [o×][f×] row by row (9)."""
 
 
 @jit
@@ -109,7 +110,8 @@ def shifted_inertia(r, m, h, A):
 
 @jit
 def store_own(forest, wrench, ws, acceleration, composites, i):
-    """Writes a link's own part to its composite, to which the links that it carries are added later."""
+    """Writes a link's own part to its composite, to which the composites of the links that it carries are added
+    later."""
     R, m = load_matrix(ws.rotation, i), forest.mass[i]
     v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
     aw, av = load_from(acceleration, i, 0), load_from(acceleration, i, 3)
@@ -138,7 +140,7 @@ def store_all_own(forest, wrench, ws, acceleration, composites):
 
 @jit
 def hand_to_parent(forest, ws, composites, i):
-    """Adds a link's composite, about its parent's origin, to its parent's."""
+    """Adds a link's composite, about its parent's origin, to the composite of the parent."""
     p, row = forest.parent[i], composites
     if p < 0:
         return
@@ -158,7 +160,8 @@ def hand_to_parent(forest, ws, composites, i):
 
 @jit
 def hand_loads_to_parent(forest, ws, loads, i):
-    """Adds the given wrenches on all that a link carries to its parent's. Without given wrenches there are no rows."""
+    """Adds the given wrenches on all that a link carries to those of its parent. Without given wrenches there are no
+    rows."""
     p = forest.parent[i]
     if p < 0 or loads.shape[0] == 0:
         return
@@ -192,7 +195,8 @@ def coupling_transposed(composites, i, w, v):
 
 @jit
 def loads_times(loads, i, w):
-    """Change of the given wrenches that is missing when all they act on rotates by w: moment and force."""
+    """Moment and force that compensate the given wrenches, which stay fixed, when all bodies on which they act rotate
+    by w."""
     if loads.shape[0] == 0:
         return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     moment = sub(cross(w, load_from(loads, i, 3)), apply(load_rows(loads, i, 6), w))

@@ -20,7 +20,8 @@ from articulon.model import Forest, Model, Workspace
 from articulon.passes import Bound, pass_of
 
 MULTIPLIED = 128
-"""Up to this many speeds, derivatives are multiplied by the matrix M⁻¹; beyond it the recursion is faster."""
+"""Largest number of speeds for which derivatives are multiplied by the matrix M⁻¹; beyond it the recursion is
+faster."""
 LOADED = 3
 """Index of the first wrench array among the inputs of a state: wrenches on the links, then the loads that
 ``composites.py`` reads."""
@@ -44,7 +45,7 @@ def take_loads(loads, given):
 
 @pass_of
 def find_motion_columns(forest, u, udot, gravity, ws, columns, acceleration):
-    """Columns of the joints, and accelerations of placed and moved links."""
+    """Columns of the joints, and accelerations of links with known poses and velocities."""
     find_columns(forest, u, udot, gravity, ws, columns, acceleration, 0, forest.parent.size)
 
 
@@ -170,7 +171,7 @@ def collect_matrices(blocks, sign, result):
 
 @jit
 def put_row_of_block(rows, matrix, n, row, block, numbers):
-    """Writes a row of a block of columns, lanes, to one of the matrices (n, n) that lie one behind the other."""
+    """Writes a row of a block of columns, which are lanes, to one of several consecutive matrices (n, n)."""
     first = block * WIDTH
     at = (matrix * n + row) * n + first
     if n - first >= WIDTH:
@@ -190,7 +191,7 @@ def multiply_blocks(matrix, rows, products):
         at, block = b // count, b % count
         next_at, next_block = (b + 1) // count, (b + 1) % count
         for i in range(0, whole, 4):
-            # Eight sums, so that none has to wait for the others.
+            # Eight independent sums, so that the processor can add them in parallel.
             p0, p1, p2, p3 = nothing, nothing, nothing, nothing
             q0, q1, q2, q3 = nothing, nothing, nothing, nothing
             for k in range(n):
@@ -215,7 +216,7 @@ def multiply_blocks(matrix, rows, products):
 
 
 class Carried(NamedTuple):
-    """Arrays that the passes read of links whose columns have been computed, in the order of their arguments."""
+    """Arrays of links whose columns have been computed, in the order of the arguments of the passes that read them."""
 
     forest: Forest
     wrench: np.ndarray
@@ -247,7 +248,8 @@ def _carried(at: At) -> Carried:
 
 
 def _accelerating(at: At, carried: Carried, tau: np.ndarray, factors: np.ndarray) -> Iterator[Bound]:
-    """The passes for links, accelerations under the given forces, columns, and the factors of M⁻¹."""
+    """The passes that find positions and velocities of links, accelerations under the given forces, columns, and the
+    factors of M⁻¹."""
     yield from moving(at)
     forest, ws, gravity, udot = at.forest, at.ws, at.shared.gravity, np.zeros(at.model.nu)
     articulated = np.zeros((forest.mass.size, inverse_mass.ARTICULATED))
@@ -364,4 +366,4 @@ TRANSPOSED = _definition(2, lambda n, _: [(n,), (n,), (n,)], _transposed)
 TIMES = _definition(4, lambda n, _: [(n,)], _times)
 """Change δu' from q, u, τ, δq, δu and δτ."""
 OF_LOOPS = _definition(1, lambda n, links: [(2, n, n), (n, n), (n, motion_columns.WIDTH), (links, 6)], _of_loops)
-"""∂τ/∂q and ∂τ/∂u, M⁻¹, columns and accelerations from q, u and u', where loops and drives may act too."""
+"""∂τ/∂q and ∂τ/∂u, M⁻¹, columns and accelerations from q, u and u', for models that may have loops and drives."""

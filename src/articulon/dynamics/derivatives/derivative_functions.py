@@ -80,23 +80,24 @@ def derivatives(
 ) -> AccelerationDerivatives:
     """Derivatives of :func:`articulon.forward_dynamics` with respect to coordinates, speeds and joint forces.
 
-    Derivatives with respect to coordinates are in their tangent space: column k is the change of u' when q changes as a
-    unit k-th speed would change it in unit time. For angles and lengths this is q itself. A spherical joint has three
-    columns for its four Euler parameters: rotations about the axes of its body. The speeds are held fixed.
+    Derivatives with respect to coordinates are in their tangent space: column k is the rate of change of u' when q
+    moves with unit k-th speed and all other speeds zero. For angles and lengths this is q itself. A spherical joint has
+    three columns for its four Euler parameters: rotations about the axes of its body. The speeds are held fixed.
 
     The derivatives are computed by recursion, not by differences (Carpentier and Mansard, RSS 2018; Singh, Russell and
     Wensing, IEEE Robot. Autom. Lett. 7, 1783, 2022): ∂u'/∂q = −M⁻¹ ∂τ/∂q at the accelerations under the given forces,
-    in a time proportional to the nu² numbers. With flexible bodies ∂τ/∂q is computed column by column, to rounding, by
-    inverse dynamics of complex numbers (Squire and Trapp, SIAM Rev. 40, 110, 1998), and M⁻¹ by dense algebra, in
-    O(nu³). The model's own forces, those of ``add_force``, are not included, as by default in
-    :func:`articulon.forward_dynamics`. As there, arrays may have a leading axis of states, one state per row.
+    in a time proportional to the number of entries, nu². With flexible bodies ∂τ/∂q is computed column by column, to
+    rounding, by inverse dynamics of complex numbers (Squire and Trapp, SIAM Rev. 40, 110, 1998), and M⁻¹ by dense
+    algebra, in O(nu³). The model's own forces, those of ``add_force``, are not included, as by default in
+    :func:`articulon.forward_dynamics`. Arrays may have a leading axis of states, one state per row, as in that
+    function.
 
     Parameters
     ----------
     model
         The model: trees of rigid and flexible bodies on any joints, loops and driven joints. Modes are coordinates and
         speeds like others; their own stiffness and damping are forces of the model. Redundant loops, such as planar
-        ones in space, have derivatives only along the motions that they allow.
+        ones in space, have derivatives only along the motions that the loops allow.
     q, u
         Coordinates (nq,) and speeds (nu,).
     tau
@@ -219,7 +220,7 @@ def vector_jacobian(
 ) -> Products:
     """Products of wᵀ with the derivatives of :func:`articulon.forward_dynamics`, in O(n) and without a matrix.
 
-    Parameters, tangent space and errors are those of :func:`articulon.derivatives`. Where there are loops, driven
+    Parameters, tangent space and errors are those of :func:`articulon.derivatives`. For models with loops, driven
     joints or flexible bodies, the products use the matrices of that function.
 
     Parameters
@@ -261,7 +262,7 @@ def jacobian_vector(
 ) -> np.ndarray:
     """Change of the result of :func:`articulon.forward_dynamics` with its arguments, in O(n) and without a matrix.
 
-    Parameters, tangent space and errors are those of :func:`articulon.derivatives`. Where there are loops or driven
+    Parameters, tangent space and errors are those of :func:`articulon.derivatives`. For models with loops or driven
     joints, the change uses the matrices of that function.
 
     Parameters
@@ -355,14 +356,14 @@ def _of_state(
 
 
 def _check_open(model: Model, where: str) -> None:
-    """Raises ModelError for a model with loops, because inverse dynamics does not know their forces."""
+    """Raises ModelError for a model with loops, because the forces of loops are unknown in inverse dynamics."""
     if model.loops.kind.size:
         what = "driven joints" if model.drives else "loops"
         raise ModelError(f"{where}: derivatives of models with {what} are not built here; ar.derivatives has them")
 
 
 def _loads(model: Model, q: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
-    """Wrenches on bodies as loads of each link in the layout of ``composites.py``, (links, 15)."""
+    """Wrenches on bodies as given wrenches on each link, in the layout of ``composites.py``, (links, 15)."""
     positions, _ = body_poses(model, q)
     moved = np.flatnonzero(model.link >= 0)
     link = model.link[moved]

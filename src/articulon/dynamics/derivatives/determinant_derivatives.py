@@ -1,8 +1,8 @@
 """The tangent of forces c E ∂ ln det M, by steps along the imaginary axis (``complex_steps.py``), in O(n).
 
-Let g be the gradient of ln det M along the speeds (``mass_determinant.py``). To find how g changes with the
-coordinates, the links and their joint frames, the sweeps that compute g run in complex numbers, with h times the change
-as the imaginary part of the input. The imaginary part of the result, over h, is the change of g.
+Let g be the gradient of ln det M along the speeds (``mass_determinant.py``). The change of g with the coordinates, the
+links and their joint frames is found by complex steps: the sweeps that compute g run in complex numbers, and the
+imaginary part of their input is h times the change. The imaginary part of the result, divided by h, is the change of g.
 ``determinant_adjoint.py`` has the adjoint.
 """
 
@@ -21,7 +21,7 @@ from articulon.passes import pass_of
 
 
 class DisplacedLinks(NamedTuple):
-    """Links that are displaced along the imaginary axis, and scratch for ln det M; no part of the state."""
+    """Links that are displaced along the imaginary axis, and scratch for ln det M; it is not part of the state."""
 
     forest: Forest
     """The links, in complex numbers."""
@@ -52,8 +52,9 @@ def largest(numbers):
 
 @jit
 def largest_change(forest, shift, changes):
-    """The largest of these changes: of a coordinate or joint frame, of a link's mass or first moment over its mass, and
-    of its inertia over its largest moment of inertia. Links without mass are compared with the largest of all."""
+    """The largest of these changes: of a coordinate or joint frame; of a link's mass or first moment, divided by its
+    mass; of its inertia, divided by its largest moment of inertia. For links without mass, the largest mass and moment
+    of inertia of all links are the divisors."""
     mass, moment, inertia, position, turn = changes
     found, heaviest, stiffest = largest(shift), largest(forest.mass), 0.0
     for i in range(forest.parent.size):
@@ -81,10 +82,10 @@ def place_displaced(forest, q, shift, links):
 
 @pass_of
 def determinant_force_tangent(forest, q, shift, changes, factor, energy, energy_change, links, joint):
-    """Add the change of the force c E g to ``joint`` (nu,), with g the gradient of ln det M at q, the number c in
-    ``factor``, and the energy E and its change in ``energy`` and ``energy_change`` (1,). It is caused by a shift of the
-    coordinates in their tangent space (nu,), and by ``changes`` of masses, first moments and inertias of links, and of
-    positions and rotations of joint frames."""
+    """Add the change of the force c E g to ``joint`` (nu,), with g the gradient of ln det M at q. The number c is in
+    ``factor``; the energy E and its change are in ``energy`` and ``energy_change`` (1,). The force changes by a shift
+    of the coordinates in their tangent space (nu,), and by ``changes`` of masses, first moments and inertias of links,
+    and of positions and rotations of joint frames."""
     mass, moment, inertia, position, turn = changes
     h = STEP / max(1.0, largest_change(forest, shift, changes))
     own, links.step[0] = links.forest, h

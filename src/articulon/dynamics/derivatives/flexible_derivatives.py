@@ -1,6 +1,7 @@
-"""Derivatives of models with flexible bodies, with and without loops, from those of their inverse dynamics.
+"""Derivatives of the accelerations of models with flexible bodies, with and without loops, from derivatives of inverse
+dynamics.
 
-With D the derivative of τ at fixed u', ∂u'/∂q = −M⁻¹ D; ``loop_derivatives.py`` says what loops add.
+With D = ∂τ/∂q at fixed u', ∂u'/∂q = −M⁻¹ D. The terms of loops are in ``loop_derivatives.py``.
 """
 
 from typing import Any

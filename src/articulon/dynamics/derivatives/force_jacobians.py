@@ -1,11 +1,12 @@
 """Derivatives of the joint forces, τ = M u' + bias: dense matrices, link by link, in a time proportional to their size.
 
-Take two joints of which one carries the other, with the composite (I, B) and the force F of all that the inner of the
-two carries, the column s of that joint, and the column t of the outer one. Then (Singh, Russell and Wensing 2022,
-equations 38 and 39; joints whose columns are fixed in the joint frame and given wrenches are added here):
+Take two joints, one of which carries the other. Let (I, B) be the composite, and F the force, of everything beyond the
+carried joint. Let s be a column of the carried joint and t one of the carrying joint. With t' = ψ', t'' = ψ'' and the
+rate t˙ of a column as in ``motion_columns.py``, the derivatives are (Singh, Russell and Wensing 2022, equations 38 and
+39; joints whose columns are fixed in the joint frame, and given wrenches, are added here):
 
-    ∂τ_s/∂q_t = s·(I t'' + 2 B t')             of the inner joint's force,
-    ∂τ_t/∂q_s = t·(I s'' + 2 B s' + s × F)     of the outer joint's force,
+    ∂τ_s/∂q_t = s·(I t'' + 2 B t')             of the carried joint's force,
+    ∂τ_t/∂q_s = t·(I s'' + 2 B s' + s × F)     of the carrying joint's force,
     ∂τ_s/∂u_t = s·(I (t' + t˙) + 2 B t),   ∂τ_t/∂u_s = t·(I (s' + s˙) + 2 B s).
 """
 
@@ -36,14 +37,15 @@ def power(n, f, w, v):
 
 @jit
 def put(blocks, row, column, number):
-    """Writes an entry of a matrix that is kept in blocks of columns, (blocks, rows, width)."""
+    """Writes an entry of a matrix that is stored in blocks of columns, (blocks, rows, width)."""
     blocks[column // WIDTH, row, column % WIDTH] = number
 
 
 @jit
 def moved_column(composites, loads, columns, i, k):
-    """Changes of the wrench on all that link i carries, moment and force, with its joint's k-th column: with the
-    displacement, except the part that moves along, then with the speed."""
+    """Derivatives of the wrench on all that link i carries (moment and force) with respect to the displacement along
+    column k of its joint, then with respect to the speed of that column. The first leaves out s × F
+    (``carried_wrench``)."""
     sw = load_from(columns, k, SHIFT)
     gw, gv = load_motion(columns, k, SECOND)
     hw, hv = load_motion(columns, k, SPEED)
@@ -58,7 +60,7 @@ def moved_column(composites, loads, columns, i, k):
 
 @jit
 def carried_wrench(composites, columns, i, k):
-    """Change of the wrench on all that link i carries because it moves along: s × F."""
+    """Change of the wrench on all that link i carries because the wrench moves with the bodies: s × F."""
     sw, sv = load_motion(columns, k, SHIFT)
     n, f = load_from(composites, i, MOMENT), load_from(composites, i, FORCE)
     return add(cross(sw, n), cross(sv, f)), cross(sw, f)
@@ -82,8 +84,8 @@ def fill_own(kind, composites, columns, i, j, k, n, f, x, y, dq, du):
 @jit
 def fill_outer(forest, columns, ws, i, row, n, f, x, y, rn, rf, r, given, common):
     """Derivatives of the forces of the joints that carry link i with respect to column ``row`` of link i's joint, and
-    of this column's force with respect to those joints. They end below the joints that carry all columns of the block,
-    which are treated later, all columns at once."""
+    of this column's force with respect to those joints. The joints that carry all columns of the block are left out:
+    ``fill_common`` treats them later, for all columns at once."""
     parent, kinds, u_start, dq, du = forest.parent, forest.kind, forest.u_start, common.dq, common.du
     block = row // WIDTH
     child, outer = i, parent[i]
@@ -114,10 +116,11 @@ def fill_outer(forest, columns, ws, i, row, n, f, x, y, rn, rf, r, given, common
 
 @jit
 def fill_force_jacobians(forest, wrench, ws, columns, acceleration, composites, loads, common):
-    """∂τ/∂q and ∂τ/∂u in blocks of columns, for links whose columns have been computed, except what ``fill_common``
-    fills. Entries of two joints of which neither carries the other are not written.
+    """∂τ/∂q and ∂τ/∂u in blocks of columns, for links whose columns have been computed, except the entries that
+    ``fill_common`` fills. Entries for two joints are not written if neither carries the other.
 
-    ``composites`` (links, 28) are scratch, and ``loads`` (links, 15) start as the given wrenches on the links' bodies.
+    ``composites`` (links, 28) are scratch, and ``loads`` (links, 15) contain the given wrenches on the links' bodies at
+    the start.
     """
     kinds, u_start, dq, du = forest.kind, forest.u_start, common.dq, common.du
     store_all_own(forest, wrench, ws, acceleration, composites)

@@ -1,8 +1,9 @@
 """M⁻¹ of a forest: factors of the articulated-body recursion, and their application to generalised forces.
 
-Columns of the joints are eliminated one by one, as if each were its own joint, so that the factors of all joints have
-one form: the column s, the response U = I s of the link to its motion, and 1/d with d = s·U. Inward, t = τ − s·p and p
-+ U t/d goes on to the parent; outward, u' = (t − U·a)/d and a + s u' goes on (Featherstone 2008, table 7.1, at rest).
+Columns of the joints are eliminated one by one, as if each were a separate joint, so that the factors of all joints
+have one form: the column s, the wrench U = I s for its motion, with I the articulated inertia, and 1/d with d = s·U.
+Let p be the bias wrench on a link and a its acceleration. Inward, t = τ − s·p, and p + U t/d is passed on to the
+parent. Outward, u' = (t − U·a)/d, and a + s u' is passed on to the children (Featherstone 2008, table 7.1, at rest).
 The same factors serve any number of forces: with lanes, a row holds the forces of one joint in several problems side by
 side.
 """
@@ -96,7 +97,7 @@ def hand_inward(forest, ws, columns, factors, rows, b, i, force):
     n, f = load_motion(force, i, 0)
     for k in range(start + joints.degrees_of_freedom(forest.kind[i]) - 1, start - 1, -1):
         sw, sv = load_motion(columns, k, SHIFT)
-        # Two sums, so that neither has to wait for the other.
+        # Two independent sums, so that the processor can add them in parallel.
         t = fused_dot(scale(-1.0, sw), n, rows[b, k]) - fused_dot(sv, f, 0.0 * f[0])
         rows[b, k] = t
         t = factors[k, 6] * t
@@ -128,7 +129,7 @@ def accelerate_outward(forest, ws, columns, factors, rows, b, i, motion):
 def apply_inverse(forest, ws, columns, factors, rows, b, last, force):
     """Multiplies the generalised forces in row b of ``rows`` (blocks, nu) by M⁻¹, in place. ``force`` (links, 6) is
     scratch of the same type as the numbers, which may be lanes. Joints beyond that of link ``last`` have no forces, and
-    the result is not computed there."""
+    their results are not computed."""
     clear_forces(force, last)
     for i in range(last, -1, -1):
         hand_inward(forest, ws, columns, factors, rows, b, i, force)

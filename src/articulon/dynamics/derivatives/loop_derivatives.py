@@ -1,11 +1,11 @@
 """Derivatives of the accelerations of models with loops and driven joints.
 
-The forces of the rows of ``loops/conditions.py`` are Jᵀ λ, and φ'' = J u' + ... = 0 of every row. With D the derivative
-of the joints' forces at fixed u', C that of Jᵀ λ at fixed λ, and G that of φ'' at fixed u',
+The forces of the rows of ``loops/conditions.py`` are Jᵀ λ, and every row satisfies φ'' = J u' + … = 0. With D the
+derivative of the joints' forces at fixed u', C that of Jᵀ λ at fixed λ, and G that of φ'' at fixed u',
 
     M δu' = δτ − (D − C) δq + Jᵀ δλ,   J δu' + G δq = 0,
 
-and so J M⁻¹ Jᵀ δλ = −G δq − J M⁻¹ (δτ − (D − C) δq). The pseudo-inverse leaves out rows that follow from others.
+and so J M⁻¹ Jᵀ δλ = −G δq − J M⁻¹ (δτ − (D − C) δq). The pseudo-inverse leaves out rows that depend on others.
 
 A row compares a point or a direction of link b with a direction n of link a. Its condition does not change when one
 joint moves both links. So a joint that carries a alone acts like one that carries b alone, with the opposite sign.
@@ -23,7 +23,7 @@ from articulon.model.joints.base import TRANSLATION
 from articulon.model.loop_declarations import DRIVE
 
 SINGULAR = 1e-10
-"""Eigenvalues of J M⁻¹ Jᵀ below this, with rows scaled to a unit diagonal, belong to rows that follow from others."""
+"""Eigenvalues of J M⁻¹ Jᵀ below this, with rows scaled to a unit diagonal, belong to rows that depend on others."""
 
 
 class Moving(NamedTuple):
@@ -34,7 +34,7 @@ class Moving(NamedTuple):
 
 
 class LoopTerms(NamedTuple):
-    """What the rows contribute to the derivatives."""
+    """Terms of the rows in the derivatives."""
 
     jacobian: np.ndarray
     """Jacobian J, shape (rows, nu)."""
@@ -54,7 +54,7 @@ class Sides(NamedTuple):
 
 
 class LinkedModel(NamedTuple):
-    """A placed and moved forest, with its columns and accelerations."""
+    """A forest with known poses and velocities, with its columns and accelerations."""
 
     forest: Forest
     loops: Loops
@@ -120,7 +120,8 @@ def loop_terms(linked: LinkedModel) -> LoopTerms:
         n_a, translates = linked.turned(a, linked.loops.fixed[r]), linked.loops.kind[r] == TRANSLATION
         (va, aa), (vb, ab) = linked.motion(a, x), linked.motion(b, x)
         dw = vb.w - va.w
-        # Changes of b's motion with the column's displacement and speed, at the point and as it moves.
+        # Derivatives of b's motion at the row's point, which moves with b, with respect to the displacement and speed
+        # of a column.
         w_q, w_u = np.cross(s.w, vb.w) + first.w, s.w
         if translates:
             j = s.v
@@ -173,7 +174,7 @@ def force_changes(linked: LinkedModel, multiplier: np.ndarray) -> np.ndarray:
 
 
 def _moved_by(linked: LinkedModel, link_of: np.ndarray) -> np.ndarray:
-    """Whether column k moves along when speed t displaces its joint, shape (nu, nu)."""
+    """Whether column k moves when the joint of speed t is displaced, shape (nu, nu) for (k, t)."""
     n = link_of.size
     found = np.zeros((n, n))
     for k in range(n):

@@ -1,13 +1,13 @@
 """Products of the derivatives of loop rows with vectors, row by row and without a matrix.
 
 A row compares a point or a direction of link b with a direction n = R_a f of link a (``loops/conditions.py``). Let d
-lead from the origin of a to that of b, let arm lead to b's point, and let lever = d + arm. The rate of the row at
-velocities w, v is
+lead from the origin of a to that of b, let arm lead from there to b's point, and let lever = d + arm. The rate of the
+row at velocities w, v is
 
     J u = n·(x_b − x_a),   x_b = v_b + w_b × arm,   x_a = v_a + w_a × lever      of a point,
     J u = (m × n)·Δ,       Δ = w_b − w_a                                         of a direction m,
 
-and in spatial accelerations α, a of the links its second derivative is
+and with the spatial accelerations α, a of the links its second derivative is
 
     φ'' = n·(a_b + α_b × arm − a_a − α_a × lever + w_b × x_b + w_a × x_a − 2 w_a × x_b),
     φ'' = (m × n)·(α_b − α_a) + Δ·((w_b × m) × n + m × (w_a × n)).
@@ -33,7 +33,7 @@ from articulon.passes import pass_of
 
 
 class RowNumbers(NamedTuple):
-    """Numbers of the rows with derivatives (see :class:`articulon.model.Loops`)."""
+    """Parameters of the rows that have derivatives (see :class:`articulon.model.Loops`)."""
 
     point_a: np.ndarray
     """Point on link a, shape (rows, 3)."""
@@ -46,13 +46,13 @@ class RowNumbers(NamedTuple):
 
 
 def row_numbers(loops: Loops) -> RowNumbers:
-    """The numbers of a model's loop rows."""
+    """The parameters of a model's loop rows."""
     return RowNumbers(loops.point_a, loops.point_b, loops.fixed, loops.moving)
 
 
 @jit
 def turned_back(ws, i, v):
-    """A direction of the world in the axes of link i, or of the ground."""
+    """A direction given in world axes, in the axes of link i or of the ground."""
     if i < 0:
         return v
     return apply_t(load_matrix(ws.rotation, i), v)
@@ -68,7 +68,7 @@ def motion_of(motion, i):
 
 @jit
 def acceleration_of(acceleration, gravity, i):
-    """Spatial acceleration of link i, angular part first; for the ground, minus gravity."""
+    """Spatial acceleration of link i, angular part first; for the ground, the negative of gravity."""
     if i < 0:
         return ZERO, scale(-1.0, load_at(gravity, 0))
     return load_motion(acceleration, i, 0)
@@ -84,8 +84,8 @@ def add_wrench(i, f, n, wrench):
 
 @jit
 def weigh_vectors(loops, ws, r, by_n, by_arm, by_lever, by_place, gradient):
-    """Converts derivatives with respect to n, to the arm or m, and to the lever: adds them to those with respect to
-    displacements of the links (links, 6) and to the row's numbers."""
+    """Converts derivatives with respect to n, to the arm or m, and to the lever to derivatives with respect to
+    displacements of the links (links, 6) and to the row's parameters, and adds these."""
     a, b = loops.link_a[r], loops.link_b[r]
     n, arm, _ = row_vectors(loops, ws, r)
     by_arm = add(by_arm, by_lever)
@@ -101,7 +101,7 @@ def weigh_vectors(loops, ws, r, by_n, by_arm, by_lever, by_place, gradient):
 @pass_of
 def weigh_residuals(loops, ws, multiplier, by_place, by_coordinate, gradient):
     """Adds the derivatives of Σ μ φ with respect to displacements of links (links, 6), to driven coordinates in the
-    tangent space (nu,), and to the rows' numbers."""
+    tangent space (nu,), and to the rows' parameters. Each row has its ``multiplier`` μ."""
     for r in range(loops.kind.size):
         c = multiplier[r]
         if loops.kind[r] == DRIVE:
@@ -111,7 +111,7 @@ def weigh_residuals(loops, ws, multiplier, by_place, by_coordinate, gradient):
         if loops.kind[r] == TRANSLATION:
             weigh_vectors(loops, ws, r, scale(c, lever), ZERO, scale(c, n), by_place, gradient)
             a = loops.link_a[r]
-            # The lever ends at a's point, which turns with n.
+            # The lever ends at a's point, which rotates with n.
             add_from(gradient.fixed, r, 0, scale(-c, load(loops.point_a, r)))
             add_from(gradient.point_a, r, 0, scale(-c, turned_back(ws, a, n)))
         else:
@@ -120,8 +120,8 @@ def weigh_residuals(loops, ws, multiplier, by_place, by_coordinate, gradient):
 
 @jit
 def weigh_rates(loops, ws, multiplier, motion, by_place, gradient):
-    """Adds the derivatives of Σ μ J Y with respect to displacements of links and to the rows' numbers, at fixed
-    velocities Y (links, 6), angular part first."""
+    """Adds the derivatives of Σ μ J Y with respect to displacements of links and to the rows' parameters, at fixed
+    velocities Y (links, 6), angular part first. Each row has its ``multiplier`` μ."""
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
             continue
@@ -141,7 +141,7 @@ def weigh_rates(loops, ws, multiplier, motion, by_place, gradient):
 @jit
 def weigh_accelerations(loops, ws, multiplier, acceleration, gravity, by_place, by_velocity, gradient):
     """Adds the derivatives of Σ μ φ'' with respect to displacements and velocities of links (links, 6) and to the rows'
-    numbers, at fixed spatial accelerations (links, 6)."""
+    parameters, at fixed spatial accelerations (links, 6). Each row has its ``multiplier`` μ."""
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
             continue
@@ -175,7 +175,7 @@ def weigh_accelerations(loops, ws, multiplier, acceleration, gravity, by_place, 
 @jit
 def vector_changes(loops, ws, r, moved, change):
     """Changes of n, of the arm or m, and of the lever with displacements of the links (links, 6), linear part first,
-    and with changes of the rows' numbers."""
+    and with changes of the rows' parameters."""
     a, b = loops.link_a[r], loops.link_b[r]
     n, arm, _ = row_vectors(loops, ws, r)
     (turn_a, way_a), (turn_b, way_b) = twist_of(moved, a), twist_of(moved, b)
@@ -219,8 +219,8 @@ def change_rate(loops, ws, r, moved, twist, change):
 
 @jit
 def change_acceleration(loops, ws, r, acceleration, gravity, moved, twist, faster, change):
-    """Change of φ'' of a row that does not belong to a driven joint, with changes (links, 6) of displacements and
-    velocities, linear part first, and of spatial accelerations, angular part first."""
+    """Change of φ'' of a row that does not belong to a driven joint. The changes (links, 6) of displacements and
+    velocities have the linear part first, those of spatial accelerations the angular part."""
     a, b = loops.link_a[r], loops.link_b[r]
     n, arm, lever = row_vectors(loops, ws, r)
     dn, darm, dlever = vector_changes(loops, ws, r, moved, change)

@@ -1,9 +1,9 @@
-"""Columns of the modes of flexible bodies at the nodes that carry something, and their rates.
+"""Columns of the modes of flexible bodies at their nodes, and the rates of these columns.
 
-A modal coordinate η_j displaces all that a node carries by the motion s_j = (Ψ̂_j, Φ_j) about the node, so that it acts
-there like one more joint coordinate (``motion_columns.py``). The modes are coordinates, and not only speeds, so that
-the derivative of the node's spatial velocity v = v_p + Σ s_k η'_k with respect to η_j is s˙_j + s_j × v, and that of
-its acceleration s¨_j + s˙_j × v + s_j × a. Hence
+A modal coordinate η_j displaces all that a node carries by the motion s_j = (Ψ̂_j, Φ_j) about the node. So it acts
+there like an additional joint coordinate (``motion_columns.py``). Modes have coordinates and not only speeds. The
+node's spatial velocity is v = v_p + Σ s_k η'_k. Therefore its derivative with respect to η_j is s˙_j + s_j × v, and the
+derivative of its acceleration is s¨_j + s˙_j × v + s_j × a. So
 
     ψ' = s˙,   ψ'' = s¨,   ψ' + s' = 2 s˙
 
@@ -35,7 +35,7 @@ find_joint_columns = find_columns.rigid
 
 @for_flexible(find_columns)
 def find_columns_flexible(forest, u, udot, gravity, ws, columns, acceleration, start, end):
-    """Columns of joints, and spatial accelerations of all links; those of nodes are known already."""
+    """Columns of joints, and spatial accelerations of all links; the accelerations of nodes must be known."""
     for i in range(start, end):
         if forest.kind[i] == WELD:
             swept = cross(load_from(ws.twist, i, 3), load_from(ws.twist, i, 0))
@@ -47,7 +47,7 @@ def find_columns_flexible(forest, u, udot, gravity, ws, columns, acceleration, s
 
 @jit
 def half_turn_rate(forest, i, rates, at):
-    """The rate p' of node i, floating frame, at given rates of its modes, from ``at`` on in an array."""
+    """The rate p' of node i, floating frame, at given rates of its modes, which begin at index ``at`` of an array."""
     _, count, _, row, _, _ = carrying_modes(forest, i)
     half = ZERO
     for j in range(count):
@@ -57,7 +57,7 @@ def half_turn_rate(forest, i, rates, at):
 
 @jit
 def slowing_of(forest, ws, i):
-    """p', 1/(1 + p²) and σ of node i, for placed and moved links."""
+    """p', 1/(1 + p²) and σ of node i, for links with known poses and velocities."""
     first, _, _, _, _, _ = carrying_modes(forest, i)
     half, rate = load(ws.modal.half_turn, forest.flexible.node[i]), half_turn_rate(forest, i, ws.modal.speed, first)
     shrink = 1.0 / (1.0 + dot(half, half))
@@ -66,7 +66,7 @@ def slowing_of(forest, ws, i):
 
 @jit
 def first_rate(forest, ws, i, row, rate, shrink, slowing):
-    """The rate s˙ of a column of node i, given by its node mode, and its part Ψ̂˙, world axes."""
+    """The rate s˙ of a column of node i, and its part Ψ̂˙, world axes; ``row`` is the node mode of the column."""
     p = forest.parent[i]
     R, w, v = load_matrix(ws.rotation, p), load_from(ws.twist, p, 3), load_from(ws.twist, i, 0)
     sw, sv = load_from(ws.modal.column, row, 0), load_from(ws.modal.column, row, 3)

@@ -2,15 +2,15 @@
 
 Motions are spatial: the angular velocity and the velocity of the point at the link's origin, and their rates. A joint
 is displaced in the tangent space of its coordinates: the k-th part of the change is the displacement that its k-th
-speed makes in unit time, a twist s about the link's origin. All that the joint carries is displaced with it, a motion X
-by s × X. The rest of the change is the same for every carried link (compare Singh, Russell and Wensing, IEEE Robot.
-Autom. Lett. 7, 1783, 2022, where all columns are fixed in the body):
+speed makes in unit time, a twist s about the link's origin. Everything that the joint carries is displaced too, and its
+motions X change by s × X. The rest of the change is the same for every carried link (compare Singh, Russell and
+Wensing, IEEE Robot. Autom. Lett. 7, 1783, 2022, where all columns are fixed in the body):
 
     δv = s × v + ψ',   δa = s × a + ψ'' − v × ψ',   ψ' = p × s,   ψ'' = b × s + p × ψ'
 
-where p and b are the velocity and the acceleration of the joint's *inner frame*: those of the parent plus those of the
-columns that are fixed in the joint frame. With c the velocity of the frame in which a column is fixed, s' = c × s, and
-a speed changes v by s and a by ψ' + s' − v × s.
+where p and b are the velocity and the acceleration of the joint's *inner frame*: the sum of the parent's and those of
+the columns that are fixed in the joint frame. With c the velocity of the frame in which a column is fixed, s' = c × s,
+and a speed changes v by s and a by ψ' + s' − v × s.
 """
 
 from articulon.algebra.vectors import ZERO, add, cross, load, load_from, scale, store_from
@@ -46,8 +46,8 @@ def load_motion(a, i, k):
 
 @jit
 def add_columns(kind, u, udot, columns, j, fixed, vw, vv, aw, av, cw, cv):
-    """Adds to a velocity and an acceleration the columns of a joint that are fixed in its body (``fixed`` 1) or in the
-    joint frame (0) and move with that frame at the velocity c. The rates s' of the columns are stored."""
+    """Adds columns of a joint to a velocity and an acceleration: those that are fixed in its body (``fixed`` 1) or in
+    the joint frame (0), a frame that moves at the velocity c. It also stores the rates s' of the columns."""
     for k in range(joints.degrees_of_freedom(kind)):
         if joints.fixed_in_body(kind, k) == fixed:
             sw, sv = load_motion(columns, j + k, SHIFT)
@@ -61,8 +61,8 @@ def add_columns(kind, u, udot, columns, j, fixed, vw, vv, aw, av, cw, cv):
 
 @by_forest
 def find_columns(forest, u, udot, gravity, ws, columns, acceleration, start, end):
-    """Columns (nu, 24) of placed and moved links from ``start`` to ``end``, and their spatial accelerations about their
-    origins (links, 6), angular part first."""
+    """Columns (nu, 24) of links with known poses and velocities from ``start`` to ``end``, and their spatial
+    accelerations about their origins (links, 6), angular part first."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     for i in range(start, end):
         p, kind, j = parent[i], kinds[i], u_start[i]
@@ -92,9 +92,10 @@ def find_columns(forest, u, udot, gravity, ws, columns, acceleration, start, end
 
 @jit
 def find_columns_apart(forest, u, udot, ws, moving, resting, acceleration):
-    """Columns of placed links that move at the speeds u, s and ψ' of ``moving`` (nu, 24), and of the same links at rest
-    with accelerations ``udot`` of the joints, s and ψ'' of ``resting`` (nu, 24), whose other parts are zero; and the
-    accelerations of the links at rest (links, 6). ``ws`` holds the velocities at u."""
+    """Columns of links with known poses, in two tables (nu, 24). ``moving`` receives s and ψ' of links that move at the
+    speeds u, whose velocities are in ``ws``. ``resting`` receives s and ψ'' of the same links at rest with
+    accelerations ``udot`` of the joints. The other parts of both tables are zero. Also finds the accelerations of the
+    links at rest (links, 6)."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     for i in range(parent.size):
         p, kind, j = parent[i], kinds[i], u_start[i]

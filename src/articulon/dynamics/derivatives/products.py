@@ -1,7 +1,7 @@
 """Products of the derivatives of the joint forces with vectors, in O(n) and without a matrix.
 
-With λ a set of joint speeds and V the motion of the links at these speeds, λᵀτ is a virtual power. Its derivative by
-joint j's column t is, with the composites and wrenches of ``force_jacobians.py``,
+With λ a set of joint speeds and V the motion of the links at these speeds, λᵀτ is a virtual power. Its derivative with
+respect to a displacement along joint j's column t is, with the composites and wrenches of ``force_jacobians.py``,
 
     λᵀ ∂τ/∂q_t = R·t'' + r·t' + g·t + V_p·(I t'' + 2 B t' + t × F),   R = Σ I S λ,  r = Σ (2 B)ᵀ S λ,
 
@@ -37,7 +37,7 @@ from articulon.dynamics.derivatives.motion_columns import (
 from articulon.kernels import jit
 
 WIDTH = 12
-"""Length of what a link hands to its parent: R (moment, force), r, g."""
+"""Length of the vectors that a link passes on to its parent: R (moment, force), r, g."""
 
 
 @jit
@@ -90,7 +90,7 @@ def gather_rows(forest, ws, columns, composites, loads, weight, rows, i):
 
 @jit
 def hand_rows_to_parent(forest, ws, rows, i):
-    """Adds a link's row, about its parent's origin, to its parent's."""
+    """Adds a link's row, about its parent's origin, to the row of the parent."""
     p = forest.parent[i]
     if p >= 0:
         f = load_from(rows, i, 3)
@@ -114,10 +114,10 @@ def stays(kind, columns, j, weight):
 @jit
 def transposed_products(forest, wrench, ws, columns, acceleration, composites, loads, weight, motion, rows, dq, du):
     """The products weightᵀ ∂τ/∂q and weightᵀ ∂τ/∂u (nu,), for links whose columns have been computed. ``motion``
-    (links, 6), ``composites`` and ``rows`` (links, 12) are scratch, and ``loads`` start as the wrenches on the links'
-    bodies."""
+    (links, 6), ``composites`` and ``rows`` (links, 12) are scratch, and ``loads`` contain the wrenches on the links'
+    bodies at the start."""
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
-    for i in range(parent.size):  # one sweep, since long chains wait for memory
+    for i in range(parent.size):  # one sweep: for long chains, memory access takes most of the time
         store_own(forest, wrench, ws, acceleration, composites, i)
         move_link(forest, ws, columns, weight, motion, i)
         for k in range(WIDTH):
@@ -149,9 +149,9 @@ def transposed_products(forest, wrench, ws, columns, acceleration, composites, l
 
 @jit
 def carry_changes(forest, ws, columns, shift, speed, changes, i):
-    """Effect of joint displacements and speeds (nu,) on link i that they carry, written to ``changes`` (links, 12):
-    Σ (s'' δq + (s' + s˙) δu), then the angular parts of Σ (s' δq + s δu) and of Σ s δq. The sums include the joint
-    itself."""
+    """Effect of joint displacements δq and speeds δu (nu,) on link i, written to ``changes`` (links, 12). It consists
+    of Σ (s'' δq + (s' + s˙) δu), then of the angular parts of Σ (s' δq + s δu) and of Σ s δq. The sums include all
+    joints that carry the link, also its own."""
     p, first = forest.parent[i], forest.u_start[i]
     aw, av, b, c = ZERO, ZERO, ZERO, ZERO
     if p >= 0:
@@ -175,19 +175,18 @@ def carry_changes(forest, ws, columns, shift, speed, changes, i):
 def products(forest, wrench, ws, columns, acceleration, composites, loads, shift, speed, changes, force, dtau):
     """Subtracts ∂τ/∂q δq + ∂τ/∂u δu from ``dtau`` (nu,), for the changes ``shift`` and ``speed``.
 
-    ``changes`` (links, 12), ``composites`` and ``force`` (links, 6) are scratch, and ``loads`` start as the wrenches on
-    the links' bodies.
-    """
+    ``changes`` (links, 12), ``composites`` and ``force`` (links, 6) are scratch, and ``loads`` contain the wrenches on
+    the links' bodies at the start."""
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
-    for i in range(parent.size):  # one sweep, since long chains wait for memory
+    for i in range(parent.size):  # one sweep: for long chains, memory access takes most of the time
         store_own(forest, wrench, ws, acceleration, composites, i)
         carry_changes(forest, ws, columns, shift, speed, changes, i)
         store_motion(force, i, 0, ZERO, ZERO)
     for i in range(parent.size - 1, -1, -1):
         kind, j, p = kinds[i], u_start[i], parent[i]
         moment, strength = load_from(composites, i, MOMENT), load_from(composites, i, FORCE)
-        # Change of the wrench that all that this joint carries needs, due to the joint itself and all joints that carry
-        # it, without the part s × F of a wrench that only moves along.
+        # Change of the wrench on all that this joint carries, due to the joint itself and all joints that carry it. It
+        # leaves out s × F, the change because the wrench moves with the bodies.
         n, f = inertia_times(composites, i, load_from(changes, i, 0), load_from(changes, i, 3))
         a, b = coupling_times(composites, i, load_from(changes, i, 6))
         c, d = loads_times(loads, i, load_from(changes, i, 9))
@@ -204,8 +203,7 @@ def products(forest, wrench, ws, columns, acceleration, composites, loads, shift
                 aw, av = motion_cross(lw, lv, sw, sv)
                 dtau[j + k] += power(moment, strength, aw, av)
         if p >= 0:
-            # Change of that wrench due to this joint alone, now with s × F: it changes the forces of the joints that
-            # carry this one.
+            # Change of that wrench due to this joint alone, now with s × F. It acts on the joints that carry this one.
             for k in range(j, j + joints.degrees_of_freedom(kind)):
                 n, f, x, y = moved_column(composites, loads, columns, i, k)
                 carried = carried_wrench(composites, columns, i, k)

@@ -1,6 +1,6 @@
 """Flexible bodies by modal coordinates in floating frames, in every algorithm (Poursina 2012, 2.1 and 4.1).
 
-A model without them runs none of this: ``dynamics/by_forest.py`` selects the code.
+A model without flexible bodies uses none of this code: ``dynamics/by_forest.py`` selects the functions.
 """
 
 from articulon.dynamics.flexible import (

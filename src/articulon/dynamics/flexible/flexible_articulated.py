@@ -1,11 +1,12 @@
 """The O(n) articulated-body algorithm with flexible bodies.
 
-Inward, the inertia and bias that a node carries are added to the twist and the modes of its body. The modes of a
-flexible body are eliminated first, by the Cholesky factor of Γ_FF = L Lᵀ. With G = L⁻¹ Γ_FR and z = L⁻¹ (Q − bias),
+In the inward pass, the inertia and bias that a node carries are added to the equations of the twist and the modes of
+its body. The modes of a flexible body are eliminated first, by the Cholesky factor of Γ_FF = L Lᵀ. With G = L⁻¹ Γ_FR
+and z = L⁻¹ (Q − bias),
 
     Γ_RR ← Γ_RR − Gᵀ G        bias_R ← bias_R + Gᵀ z        η'' = L⁻ᵀ (z − G A)
 
-and the result is a link like any other, whose joint is eliminated next.
+The result has the form of a rigid link. Its joint is eliminated next.
 """
 
 from articulon.algebra.inertia import force_of, moment_of, shift
@@ -58,7 +59,8 @@ def eliminate_flexible(forest, mass, moment, inertia, tau, wrench, ws, start, en
 
 @jit
 def eliminate_follower(forest, wrench, ws, i, kept):
-    """Adds what a node carries to its body, or what is left of a welded flexible body to its parent."""
+    """Adds the inertia and bias that a node carries to its body, or those of a welded flexible body, without its modes,
+    to its parent."""
     R, inertias = load_matrix(ws.rotation, i), (forest.mass, ws.modal.moment, ws.modal.inertia)
     A, H, M, n, f = gathered_at(forest, *inertias, R, wrench, ws, i, kept)
     if forest.parent[i] < 0:
@@ -122,8 +124,7 @@ def condense_modes(forest, ws, i):
 
 @jit
 def eliminate_modes(forest, tau, ws, i):
-    """Eliminates the modes of body i; adds the resulting change of the equations of its twist to what its children
-    left."""
+    """Eliminates the modes of body i; adds the resulting change of inertia and bias to the sums over its children."""
     tables, modal, gathered, s = forest.flexible, ws.modal, ws.gathered, forest.slot[i]
     b = tables.body[i]
     start, count, pair = tables.mode[b], tables.mode[b + 1] - tables.mode[b], tables.pair[b]

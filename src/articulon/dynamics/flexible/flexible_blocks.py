@@ -1,14 +1,14 @@
 """Flexible bodies in the blocks of the divide-and-conquer algorithm (``two_handle.py``; Poursina 2012, 4.1).
 
-With G = L⁻¹ Γ_FR, Γ_FF = L Lᵀ, and y = L⁻¹ Y, where Y_j = T S_j is the acceleration of the tip at unit acceleration of
-mode j through the node on the way to it, the modes are eliminated like a joint, all at once:
+Let Γ_FF = L Lᵀ, G = L⁻¹ Γ_FR and y = L⁻¹ Y. Here Y_j = T S_j is the acceleration of the tip at unit acceleration of
+mode j, which moves the node that carries the tip. All modes are eliminated at once, like a joint:
 
     K ← K − Gᵀ G    T ← T − yᵀ G    C ← C + yᵀ y    p ← p + Gᵀ z    d ← d + yᵀ z    with z = L⁻¹ (Q − bias)
 
     η'' = L⁻ᵀ (z − G A + y g)
 
-A body is always in one block with its nodes. The tables ``gain``, ``answer`` and ``rate`` of the assembly hold G, y and
-z of a mode where they hold U/D, y/D and (τ − Pᵀ p)/D of a joint's degree of freedom.
+A body is always in the same block as its nodes. For a mode, the tables ``gain``, ``answer`` and ``rate`` of the
+assembly hold G, y and z; for a joint's degree of freedom they hold U/D, y/D and (τ − Pᵀ p)/D.
 """
 
 from articulon.algebra.vectors import add, dot, load, load_from, scale, store_from
@@ -55,7 +55,7 @@ def link_inertia_flexible(forest, ws, i, R):
 
 @for_flexible(begin_block_modes)
 def begin_modes_of_block(forest, tree, node, ws, moving, scratch):
-    """Γ and biases of the flexible bodies of a block, without what they carry, in every column that moves."""
+    """Γ and biases of the flexible bodies of a block, without what they carry, for every column in ``moving``."""
     for m in range(tree.start[node], tree.end[node]):
         i = tree.link[m]
         if forest.flexible.body[i] < 0:
@@ -90,8 +90,8 @@ def solve_lower(matrix, pair, count, rate, at):
 
 @jit
 def hold_modes(forest, node, tau, ws, i, spine, scratch):
-    """Treats the locked modes of link i: with their given u' they act like velocity products, and they are decoupled
-    from everything else. Their coupling is kept for the forces that hold them."""
+    """Treats the locked modes of link i: they are decoupled from all other motions, and with their given u' act like
+    velocity products. Their coupling is stored to find the forces that hold them."""
     start, count, pair, at = modes_of(forest, i)
     modal, locked, answer, rate = ws.modal, scratch.locked, scratch.answer, scratch.rate
     matrix, coupling, given, reaction = modal.matrix, modal.coupling, scratch.given, scratch.reaction
@@ -127,7 +127,8 @@ def hold_modes(forest, node, tau, ws, i, spine, scratch):
 
 @for_flexible(condense_block_modes)
 def condense_modes_of_block(forest, node, tau, ws, i, spine, K, T, C, scratch, masked):
-    """Eliminates the modes of link i; on the spine the tip is included."""
+    """Eliminates the modes of link i. If it is on the path from the carrier to the tip (``spine``), also updates T, C
+    and the tip's bias."""
     if forest.flexible.body[i] < 0:
         return K, T, C
     start, count, pair, at = modes_of(forest, i)
@@ -167,7 +168,8 @@ def condense_modes_of_block(forest, node, tau, ws, i, spine, K, T, C, scratch, m
 
 @for_flexible(load_block_modes)
 def load_modes_of_block(forest, ws, i, spine, K, T, scratch):
-    """Adds what node i carries to Γ of its body. For a node on the spine, records how the tip follows the modes."""
+    """Adds what node i carries to Γ of its body. For a node on the path from the carrier to the tip (``spine``),
+    records the motion of the tip with the modes."""
     _, count, _, row, _, at = carrying_modes(forest, i)
     load_modes(forest, ws, i, load(ws.reach, i), K[0], K[1], K[2])
     if spine:
@@ -259,7 +261,7 @@ def condense_correction_of_block(forest, ws, i, n, f, rate, drift, spine, scratc
 
 @for_flexible(keep_modes)
 def keep_modes_of(forest, i, rate, laden):
-    """Clears the modes of link i in ``rate`` (nu,) where the block is not laden."""
+    """Clears the modes of link i in ``rate`` (nu,) unless the block carries corrected loads (``laden``)."""
     if forest.flexible.body[i] >= 0 and not laden:
         _, count, _, at = modes_of(forest, i)
         for j in range(count):

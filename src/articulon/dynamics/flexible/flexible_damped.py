@@ -1,4 +1,5 @@
-"""Forests with flexible bodies and implicit damping of joints: modes are eliminated as usual, joints as damped ones."""
+"""Forests with flexible bodies and implicit damping of joints: damping changes only the elimination of joints, not that
+of modes."""
 
 from articulon.algebra.vectors import load_from
 from articulon.dynamics.by_forest import for_flexible

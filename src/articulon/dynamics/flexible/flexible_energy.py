@@ -20,7 +20,7 @@ from articulon.dynamics.kinetic_energies import first_moment, kinetic_energy, li
 
 @for_flexible(kinetic_energy)
 def kinetic_energy_flexible(forest, ws):
-    """Kinetic energy T = Σ ½ m v² + v·(ω × h + S1 η') + ½ ω·A ω + ω·B η' + ½ η'·M η' of moved links."""
+    """Kinetic energy T = Σ ½ m v² + v·(ω × h + S1 η') + ½ ω·A ω + ω·B η' + ½ η'·M η' of links with known velocities."""
     mass, body, modal = forest.mass, forest.flexible.body, ws.modal
     total = 0.0
     for i in range(mass.size):
@@ -42,7 +42,8 @@ def first_moment_flexible(forest, ws, i):
 
 @for_flexible(link_momentum)
 def link_momentum_flexible(forest, ws, i):
-    """Momentum m v + ω × h + S1 η' and angular momentum A ω + h × v + B η', world axes, of moved links."""
+    """Momentum m v + ω × h + S1 η' and angular momentum A ω + h × v + B η', world axes, of links with known
+    velocities."""
     modal = ws.modal
     R = load_matrix(ws.rotation, i)
     v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)

@@ -1,7 +1,7 @@
 """Kane's method with flexible bodies: partial velocities of modes, and the contribution of a body's own deformation.
 
-The modes of a body move all that hangs on its nodes. The body's own inertia enters with its twist, and its modes enter
-by Γ_FR and Γ_FF of the body alone.
+The modes of a body move everything that its nodes carry. The inertia of the body itself enters with its twist, and its
+modes enter by Γ_FR and Γ_FF of the body alone.
 """
 
 from articulon.algebra.inertia import force_of, moment_of, skew

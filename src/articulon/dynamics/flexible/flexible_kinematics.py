@@ -114,7 +114,7 @@ def place_follower(forest, q, ws, i):
 
 @for_flexible(move)
 def move_flexible(forest, u, ws, start, end):
-    """Velocities of placed links, modal speeds, and the velocity-product accelerations."""
+    """Velocities of links with known poses, modal speeds, and the velocity-product accelerations."""
     body, kinds = forest.flexible.body, forest.kind
     for i in range(start, end):
         if kinds[i] == WELD:

@@ -1,8 +1,8 @@
 """Loops and driven joints of forests with flexible bodies.
 
-J M⁻¹ Jᵀ is computed row by row, from the accelerations of links at rest under the unit force of each row, O(n) each. At
-rest there are no velocity products of deformations either, since all of them contain an angular velocity or the bias of
-a node.
+J M⁻¹ Jᵀ is computed row by row, from the accelerations of links at rest under the unit force of each row, which costs
+O(n) for each row. At rest there are no velocity products of deformations either, since all of them contain an angular
+velocity or the bias of a node.
 """
 
 from articulon.algebra.vectors import ZERO, copy_into, dot, load_from
@@ -26,8 +26,8 @@ acts_on_joint, add_entries_of_joint = acts.rigid, add_entries.rigid
 
 @for_flexible(acts)
 def acts_on_modes(forest, ws, i, n, f, moment, force, locked):
-    """Whether a moment and force on link i have more power in its joint, or in the modes that move it as a node, than
-    rounding of the given sizes."""
+    """Whether a moment and force on link i have power in its joint, or in the modes that move it as a node. Power below
+    the rounding error of terms of the sizes ``moment`` and ``force`` does not count."""
     if forest.kind[i] != WELD:
         return acts_on_joint(forest, ws, i, n, f, moment, force, locked)
     _, count, _, row, _, at = carrying_modes(forest, i)
@@ -42,7 +42,7 @@ def acts_on_modes(forest, ws, i, n, f, moment, force, locked):
 
 @for_flexible(add_entries)
 def add_entries_of_modes(forest, ws, i, n, f, row):
-    """Adds the entries of a moment and force on link i for the speeds of its joint, or for those of the modes that move
+    """Adds to a row the entries of a moment and force on link i for the speeds of its joint, or of the modes that move
     it."""
     if forest.kind[i] != WELD:
         add_entries_of_joint(forest, ws, i, n, f, row)
@@ -55,7 +55,7 @@ def add_entries_of_modes(forest, ws, i, n, f, row):
 
 @for_flexible(factor_loops)
 def factor_flexible_loops(forest, loops, ws, arrays):
-    """Factors of J M⁻¹ Jᵀ for placed links; the accelerations of the links are left unchanged."""
+    """Factors of J M⁻¹ Jᵀ for links with known poses; the accelerations of the links are left unchanged."""
     row_wrenches(loops, ws, arrays.wrench)
     mark_live_rows(forest, loops, ws, arrays)
     multiply_flexible_rows(forest, loops, ws, None, arrays)
@@ -64,7 +64,7 @@ def factor_flexible_loops(forest, loops, ws, arrays):
 
 @jit
 def multiply_flexible_rows(forest, loops, ws, damping, arrays):
-    """The matrix J A⁻¹ Jᵀ, where A is the mass matrix, plus the damping of joints unless ``damping`` is None. The
+    """The matrix J A⁻¹ Jᵀ, where A is the mass matrix plus, unless ``damping`` is None, the damping of joints. The
     accelerations of the links are left unchanged."""
     A, tau, total, kept = arrays.matrix, arrays.tau, arrays.total, ws.modal.accelerations
     copy_into(kept.reshape(-1), ws.acceleration.reshape(-1))

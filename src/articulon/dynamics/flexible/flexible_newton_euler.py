@@ -57,7 +57,7 @@ def project_flexible(forest, ws, force, tau):
 
 @jit
 def accelerate_as_given(forest, udot, gravity, ws):
-    """Accelerations of placed and moved links, from those of the joints and modes."""
+    """Accelerations of links with known poses and velocities, from those of the joints and modes."""
     parent, kinds, u_start, axes = forest.parent, forest.kind, forest.u_start, forest.axis
     for i in range(parent.size):
         if kinds[i] == WELD:
@@ -88,8 +88,8 @@ def inverse_dynamics(forest, q, u, udot, wrench, gravity, ws, force, tau):
 
 @jit
 def inverse_at(forest, udot, wrench, gravity, ws, force, tau):
-    """Generalised forces tau (nu,) that produce ``udot``, for placed and moved links; ``force`` (links, 6) is
-    scratch."""
+    """Generalised forces tau (nu,) that produce ``udot``, for links with known poses and velocities; ``force`` (links,
+    6) is scratch."""
     tables, modal = forest.flexible, ws.modal
     accelerate_as_given(forest, udot, gravity, ws)
     for i in range(forest.parent.size):
@@ -124,14 +124,14 @@ def inverse_at(forest, udot, wrench, gravity, ws, force, tau):
 
 @kernel
 def mass_matrix(forest, q, u, udot, wrench, gravity, ws, force, result):
-    """Mass matrix M (nu, nu), column by column: the forces of a unit acceleration from rest. All inputs but ``q`` are
-    zeros."""
+    """Mass matrix M (nu, nu), column by column: the forces of a unit acceleration from rest. All inputs except ``q``
+    are zeros."""
     place(forest, q, ws, 0, forest.parent.size)
     move(forest, u, ws, 0, forest.parent.size)
     for k in range(u.size):
         udot[k] = 1.0
         inverse_at(forest, udot, wrench, gravity, ws, force, result[k])
         udot[k] = 0.0
-    for k in range(u.size):  # symmetric to rounding so far; made exactly symmetric
+    for k in range(u.size):  # M is symmetric only to rounding until here
         for j in range(k):
             result[j, k] = result[k, j] = 0.5 * (result[j, k] + result[k, j])

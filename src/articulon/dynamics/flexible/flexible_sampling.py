@@ -1,8 +1,8 @@
 """Speeds drawn from N(0, kT M⁻¹) for forests with flexible bodies.
 
-The modes of a body are eliminated before its joint (``flexible_articulated.py``), which adds the squares |Lᵀ η' + G V|²
-to twice the kinetic energy, with L Lᵀ = Γ_FF and V the twist of the body. With z of covariance kT instead of L⁻¹ Q, of
-which nothing is passed on to the twist, η' = L⁻ᵀ (z − G V).
+The modes of a body are eliminated before its joint (``flexible_articulated.py``). This adds the squares |Lᵀ η' + G V|²
+to twice the kinetic energy, with L Lᵀ = Γ_FF and V the twist of the body. So the speeds of the modes are η' = L⁻ᵀ (z −
+G V), with random numbers z of covariance kT in place of L⁻¹ Q. Nothing of z is passed on to the twist.
 """
 
 from articulon.algebra.inertia import shift
@@ -34,7 +34,8 @@ def push_flexible_randomly(forest, moment, inertia, root, ws, draw, start, end):
 
 @jit
 def push_modes_randomly(forest, root, ws, draw, i):
-    """Eliminates the modes of body i under random forces; adds the change of its inertia to what its children left."""
+    """Eliminates the modes of body i under random forces; adds the change of its inertia to the sum over its
+    children."""
     tables, modal, gathered, s = forest.flexible, ws.modal, ws.gathered, forest.slot[i]
     b = tables.body[i]
     start = tables.mode[b]
@@ -50,9 +51,10 @@ def push_modes_randomly(forest, root, ws, draw, i):
 
 @jit
 def load_follower(forest, ws, i):
-    """Adds what a node carries to its body, or what is left of a welded flexible body to its parent."""
+    """Adds the inertia that a node carries to its body, or that of a welded flexible body, without its modes, to its
+    parent."""
     R, modal = load_matrix(ws.rotation, i), ws.modal
-    # A draw does not use these forces, whatever they are.
+    # The forces of this sum are not used in a draw.
     A, H, M, _, _ = gathered_at(forest, forest.mass, modal.moment, modal.inertia, R, ws.twist, ws, i, ws.gathered[:0])
     if forest.parent[i] < 0:
         return

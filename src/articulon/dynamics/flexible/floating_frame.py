@@ -1,13 +1,15 @@
-"""The equations of motion of one flexible body in its floating frame, about the frame's origin, handle 1.
+"""The equations of motion of one flexible body in its floating frame, about the frame's origin (handle 1).
 
-With the twist (ω, v) of the frame, h = h(η) and so on (``model/mode_tables.py``), and sums over repeated indices,
+With the twist (ω, v) of the frame, the accelerations α and a, the integrals h, A, B, N, S1 and B1 at η
+(``model/mode_tables.py``), and sums over repeated indices,
 
     moment   n = A α + h × a + B η'' + ω × A ω + 2 η'_j N_j ω
     force    f = m a + α × h + S1 η'' + ω × (ω × h) + 2 ω × S1 η'
     modal    Q = Bᵀ α + S1ᵀ a + M η'' − ωᵀ N_j ω + 2 ω·B1_jk η'_k
 
 (Shabana, Dynamics of Multibody Systems, 5.5; Poursina 2012, 4.1, whose Γ_RR, Γ_RF and Γ_FF are the inertias here). B_j
-is the axial part of N_j. What a node carries is added with the node's velocities at unit twist and modal speeds.
+is the axial part of N_j. The inertia that a node carries is added by means of the node's velocities at unit twist and
+unit modal speeds.
 """
 
 from articulon.algebra.vectors import (
@@ -34,7 +36,8 @@ def axial(N):
 
 @jit
 def begin_modes(forest, ws, i):
-    """Γ_FR, Γ_FF, the modal bias and the velocity products of body i, placed and moved, without what it carries."""
+    """Γ_FR, Γ_FF, the modal bias and the velocity products of body i, with known pose and velocity, without what it
+    carries."""
     tables, modal = forest.flexible, ws.modal
     b = tables.body[i]
     start, count, pair = tables.mode[b], tables.mode[b + 1] - tables.mode[b], tables.pair[b]
@@ -95,7 +98,8 @@ def modal_speeds_of(forest, ws, i):
 
 @jit
 def modal_momentum(forest, ws, i, j):
-    """Momentum S1_j·v + B_j·ω + (M η')_j conjugate to η'_j, mode j of body i, for placed and moved links."""
+    """Momentum S1_j·v + B_j·ω + (M η')_j conjugate to η'_j, mode j of body i, for links with known poses and
+    velocities."""
     tables, modal = forest.flexible, ws.modal
     b, R = tables.body[i], load_matrix(ws.rotation, i)
     v, w = apply_t(R, load_from(ws.twist, i, 0)), apply_t(R, load_from(ws.twist, i, 3))

@@ -1,10 +1,11 @@
-"""The conditions of loops and driven joints: their values, their rates and the forces that they act with.
+"""The conditions of loops and driven joints: their values, their rates and their constraint forces.
 
-A row requires φ(q, t) = 0. Its rate is J u − v(t), its second derivative J u' + J' u − a(t), where v and a are the rate
-and acceleration of a given motion, zero for a loop. The links' accelerations contain the velocity products of the
-tree's own joints. In terms of them, the second derivative is the row's wrench applied to them plus γ, the row's own
-products. The force of a row on the links is Jᵀλ, a wrench on each of two links or a force on one speed (Mukherjee and
-Anderson 2007: constraint forces lie in the orthogonal complement of the loop joint's motion). World axes throughout.
+A row requires φ(q, t) = 0. Its rate is J u − v(t), and its second derivative is J u' + J' u − a(t). Here v and a are
+the rate and acceleration of a given motion; they are zero for a loop. The links' accelerations contain the velocity
+products of the tree's own joints. So the second derivative is the row's wrench applied to these accelerations, plus the
+row's own velocity products γ. The force of a row on the links is Jᵀλ, a wrench on each of two links or a force on one
+speed (Mukherjee and Anderson 2007: constraint forces lie in the orthogonal complement of the loop joint's motion). All
+vectors are in world axes.
 """
 
 import math
@@ -26,8 +27,8 @@ MOTION = types.void(types.float64, types.float64[::1])
 """A motion as a function: (time, result), with result = (coordinate, rate, acceleration)."""
 
 ROUNDING = 1e-10
-"""An entry of J below this, relative to the sizes of its terms, counts as zero: levers add some 1e-16 for each link on
-the way, and closed loops are closed to 1e-13."""
+"""An entry of J below this, relative to the sizes of its terms, counts as zero: rounding of the levers adds some 1e-16
+for each link of a path, and loops are closed to 1e-13."""
 
 
 class LoopScratch(NamedTuple):
@@ -38,7 +39,7 @@ class LoopScratch(NamedTuple):
     residual: np.ndarray
     """φ of each row, or the error of its rate or acceleration, shape (rows,)."""
     gamma: np.ndarray
-    """Part of each row's second derivative besides the links' accelerations, shape (rows,)."""
+    """Part γ of each row's second derivative that does not contain the links' accelerations, shape (rows,)."""
     motion: np.ndarray
     """Value, rate and acceleration of each given motion, shape (motions, 3)."""
     multiplier: np.ndarray
@@ -52,7 +53,7 @@ class LoopScratch(NamedTuple):
     pivot: np.ndarray
     """Order of elimination, shape (rows,)."""
     whitened: np.ndarray
-    """Effect of each row on every joint on a path, over the root of the joint's inertia, shape (rows, speeds on
+    """Effect of each row on every joint on a path, divided by the root of the joint's inertia, shape (rows, speeds on
     paths)."""
     articulated: np.ndarray
     """Articulated inertia of every link before its joint is eliminated, shape (links, 21)."""
@@ -65,7 +66,7 @@ class LoopScratch(NamedTuple):
     total: np.ndarray
     """Wrenches, including those of the loops, shape (links, 6)."""
     response: np.ndarray
-    """Accelerations, displacements or jumps of speed under the loops' forces, shape (nu,)."""
+    """Accelerations, displacements or jumps of speed that the loops' forces cause, shape (nu,)."""
     still: np.ndarray
     """Zero twists, shape (links, 6)."""
     no_bias: np.ndarray
@@ -165,8 +166,8 @@ def twist_of(array, i):
 
 @jit
 def row_vectors(loops, ws, r):
-    """Direction n of a row, the arm of b's point, and the lever from a's origin to it, world axes; a row that compares
-    directions has the direction m in place of both."""
+    """Direction n of a row, the arm from b's origin to b's point, and the lever from a's origin to that point, world
+    axes. For a row that compares directions, the direction m replaces both arm and lever."""
     a, b = loops.link_a[r], loops.link_b[r]
     n = turned(ws, a, load(loops.fixed, r))
     if loops.kind[r] == TRANSLATION:
@@ -178,7 +179,7 @@ def row_vectors(loops, ws, r):
 
 @jit
 def row_residuals(loops, q, ws, motion, residual):
-    """Residuals φ of every row for placed links."""
+    """Residuals φ of every row for links with known poses."""
     for r in range(loops.kind.size):
         kind, a, b = loops.kind[r], loops.link_a[r], loops.link_b[r]
         if kind == DRIVE:
@@ -186,8 +187,8 @@ def row_residuals(loops, q, ws, motion, residual):
             continue
         n = turned(ws, a, load(loops.fixed, r))
         if kind == TRANSLATION:
-            # The origins first: both may be far from the world's origin, and their difference is exact where they are
-            # close.
+            # Subtract the origins first: both may be far from the world's origin, and their difference is exact if they
+            # are close to each other.
             apart = sub(origin_of(ws, b), origin_of(ws, a))
             arms = sub(turned(ws, b, load(loops.point_b, r)), turned(ws, a, load(loops.point_a, r)))
             residual[r] = dot(n, add(apart, arms))
@@ -197,7 +198,7 @@ def row_residuals(loops, q, ws, motion, residual):
 
 @jit
 def row_wrenches(loops, ws, wrench):
-    """The unit force of every row on its two links, for placed links: the rows of J."""
+    """The unit force of every row on its two links, for links with known poses: the rows of J."""
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
             continue
@@ -217,8 +218,8 @@ def row_wrenches(loops, ws, wrench):
 
 @jit
 def mark_live_rows(forest, loops, ws, arrays, locked=None):
-    """Marks the rows that act on any joint: those with an entry of J above the rounding of its terms. Where no joint
-    lets the two links move as the row asks, all entries would be zero without rounding. Speeds that are ``locked``
+    """Marks the rows that act on any joint: those with an entry of J above the rounding of its terms. If no joint
+    allows the motion that the row constrains, its entries are only rounding errors of zero. Speeds that are ``locked``
     (nu,) do not count."""
     parent, live, wrench = forest.parent, arrays.live, arrays.wrench
     for r in range(loops.kind.size):
@@ -228,7 +229,7 @@ def mark_live_rows(forest, loops, ws, arrays, locked=None):
         a, b = loops.link_a[r], loops.link_b[r]
         fb, nb = load_from(wrench, r, 0), load_from(wrench, r, 3)
         fa, na = load_from(wrench, r, 6), load_from(wrench, r, 9)
-        # Sizes of force and moment before anything cancels: a unit force with its lever, or the product of two unit
+        # Sizes of force and moment before terms cancel: a unit force with its lever, or the product of two unit
         # directions.
         force, size_a, size_b = 0.0, 1.0, 1.0
         if loops.kind[r] == TRANSLATION:
@@ -261,8 +262,8 @@ def norm(v):
 
 @by_forest
 def acts(forest, ws, i, n, f, moment, force, locked):
-    """Whether a moment and force on link i, about its origin, have more power in its joint than rounding of the sizes
-    ``moment`` and ``force``."""
+    """Whether a moment and force on link i, about its origin, have power in its joint. Power below the rounding error
+    of terms of the sizes ``moment`` and ``force`` does not count."""
     kind = forest.kind[i]
     frame, body = frames(kind, forest.parent, forest.rotation, ws.quaternion, ws.rotation, i)
     for k in range(joints.degrees_of_freedom(kind)):
@@ -276,8 +277,8 @@ def acts(forest, ws, i, n, f, moment, force, locked):
 
 @jit
 def row_biases(loops, ws, gamma):
-    """Products γ: the part of every row's second derivative besides the links' accelerations, for placed and moved
-    links."""
+    """Velocity products γ: the part of every row's second derivative that does not contain the links' accelerations,
+    for links with known poses and velocities."""
     for r in range(loops.kind.size):
         gamma[r] = 0.0
         if loops.kind[r] == DRIVE:
@@ -311,7 +312,7 @@ def on_links(loops, wrench, r, array, linear, angular):
 
 @jit
 def row_rates(loops, u, ws, wrench, motion, rate):
-    """Rates φ' = J u − v of every row for moved links."""
+    """Rates φ' = J u − v of every row for links with known velocities."""
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:
             rate[r] = u[loops.speed[r]] - motion[loops.motion[r], 1]
@@ -354,7 +355,7 @@ def add_loop_forces(loops, wrench, multiplier, tau, total):
 
 @jit
 def drive_power(loops, u, multiplier):
-    """Power of the forces that drive joints [energy/time]; those of loops do no work."""
+    """Power of the forces that drive joints [energy/time]; the forces of loops do no work."""
     power = 0.0
     for r in range(loops.kind.size):
         if loops.kind[r] == DRIVE:

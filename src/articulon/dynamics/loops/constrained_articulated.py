@@ -1,9 +1,9 @@
 """The articulated-body algorithm with loops: O(n + m d + m² d + m³) for m rows on paths of d joints.
 
 The recursion first solves the open tree. A unit force of each row is then carried inward along its two paths, with the
-joints already eliminated. Its effect on each joint on the way, over the root of that joint's inertia, is a row of E,
-and J M⁻¹ Jᵀ = E Eᵀ. The multipliers follow from the error of the open tree's accelerations, and a second recursion adds
-their forces. The pivoted factorisation leaves out rows that follow from others.
+joints already eliminated. Its effects on the joints of the paths, each divided by the root of the joint's inertia, are
+a row of E, and J M⁻¹ Jᵀ = E Eᵀ. The multipliers follow from the error of the open tree's accelerations, and a second
+recursion adds their forces. The pivoted factorisation leaves out rows that depend on others.
 """
 
 import math
@@ -31,9 +31,10 @@ from articulon.model.joints.base import TRANSLATION
 from articulon.model.loop_declarations import DRIVE
 
 CLOSED = 1e-14
-"""Error of a row, over the size of the terms that it is the difference of, at which a projection of positions ends."""
+"""Relative error of a row at which a projection of positions ends: φ, divided by the size of the terms whose difference
+is φ."""
 OPEN = 1e-9
-"""Error, over the same size, above which a state does not satisfy its loops."""
+"""Relative error of the same kind above which a state does not satisfy its loops."""
 
 
 @jit
@@ -148,7 +149,7 @@ def whiten_rows(forest, loops, ws, arrays):
 
 @by_forest
 def factor_loops(forest, loops, ws, arrays):
-    """Factors of J M⁻¹ Jᵀ for links whose articulated inertias have been kept."""
+    """Factors of J M⁻¹ Jᵀ for links whose articulated inertias have been stored."""
     row_wrenches(loops, ws, arrays.wrench)
     mark_live_rows(forest, loops, ws, arrays)
     factor_paths(forest, loops, ws, None, arrays)
@@ -159,7 +160,7 @@ def factor_loops(forest, loops, ws, arrays):
 
 @jit
 def solve_tree_and_keep(forest, tau, wrench, gravity, ws, udot, kept):
-    """Accelerations of the open forest for placed and moved links."""
+    """Accelerations of the open forest for links with known poses and velocities."""
     links = forest.mass.size
     eliminate_and_keep(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, ws, 0, links, kept)
     accelerate(forest, gravity, ws, udot, 0, links)
@@ -196,8 +197,7 @@ def at_rest(ws, arrays):
 
 @jit
 def largest_error(loops, q, ws, arrays):
-    """The largest |φ|, and the largest one relative to the size of the terms that φ is the difference of, with its
-    row."""
+    """The largest |φ|; then the largest |φ| relative to the size of the terms whose difference is φ, and its row."""
     absolute, relative, worst = 0.0, 0.0, 0
     for r in range(loops.kind.size):
         size = loops.size[r]
@@ -217,8 +217,8 @@ def largest_error(loops, q, ws, arrays):
 
 @by_forest
 def add_entries(forest, ws, i, n, f, row):
-    """Adds the effect of a moment and force on link i, about its origin, on the speeds that move it relative to its
-    parent."""
+    """Adds to a row the entries of a moment and force on link i, about its origin, for the speeds that move it relative
+    to its parent."""
     kind = forest.kind[i]
     frame, body = frames(kind, forest.parent, forest.rotation, ws.quaternion, ws.rotation, i)
     for k in range(joints.degrees_of_freedom(kind)):

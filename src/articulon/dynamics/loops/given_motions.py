@@ -34,7 +34,8 @@ def motion_type(model: Model) -> Any:
 
 
 def prepared(kernel: Any, arguments: tuple[Any, ...], model: Model) -> Any:
-    """A kernel of the package compiled for arguments, the fourth of which are a model's motion functions."""
+    """A kernel of the package, compiled for arguments of which the fourth is the tuple of a model's motion
+    functions."""
     signature = tuple(motion_type(model) if k == 3 else numba.typeof(value) for k, value in enumerate(arguments))
     return prepare(kernel, signature)
 
@@ -45,7 +46,7 @@ def check_time(model: Model, time: float) -> None:
         if not drive.times.size:
             continue
         first, last = float(drive.times[0]), float(drive.times[-1])
-        slack = 1e-9 * (last - first)  # times reached by steps end there up to rounding
+        slack = 1e-9 * (last - first)  # the last step ends there up to rounding
         if not first - slack <= time <= last + slack:
             raise ModelError(
                 f"drive '{drive.name}', times: the table goes from {first:.9g} to {last:.9g}, not {time:.9g}"

@@ -1,4 +1,4 @@
-"""The public functions for loops, and what they share with the runs: a model's loops prepared for the kernels."""
+"""The public functions for loops, and a model's loops prepared for the kernels, which runs use too."""
 
 from typing import NamedTuple
 
@@ -25,7 +25,8 @@ class LoopEquations(NamedTuple):
     jacobian: np.ndarray
     """Jacobian J, shape (rows, nu)."""
     live: np.ndarray
-    """Whether a row acts on any joint; otherwise its row of J is only rounding of terms that cancel, shape (rows,)."""
+    """Whether a row acts on any joint; otherwise its row of J is only the rounding error of terms that cancel, shape
+    (rows,)."""
 
 
 def loop_equations(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -> LoopEquations:

@@ -1,7 +1,7 @@
 """The passes of the articulated-body algorithm with loops, and those that project a state onto the loops.
 
-The recursion over the tree and the factorisation of the rows are programs that these passes run. Each is compiled once,
-whoever runs it.
+The recursion over the tree and the factorisation of the rows are programs that these passes run. Each of these programs
+is compiled once for all callers.
 """
 
 import math
@@ -37,7 +37,7 @@ NO_GRAVITY = np.zeros(3), np.ones(1)
 
 @pass_of
 def factor_rows(forest, loops, ws, arrays):
-    """Factors of J M⁻¹ Jᵀ for links whose articulated inertias have been kept."""
+    """Factors of J M⁻¹ Jᵀ for links whose articulated inertias have been stored."""
     factor_loops(forest, loops, ws, arrays)
 
 
@@ -49,7 +49,7 @@ class OpenForest(NamedTuple):
     factor: Any
     """The pass that factors J M⁻¹ Jᵀ."""
     arrays: tuple[Any, ...]
-    """Further arrays that both read: what is added to the mass matrix."""
+    """Further arrays that both passes read: the terms added to the mass matrix."""
 
 
 BARE = OpenForest(solve_and_keep, factor_rows, ())
@@ -72,8 +72,8 @@ def begin_rows(loops, ws, arrays):
 
 @pass_of
 def solve_rows(loops, tau, wrench, gravity, factor, ws, arrays, udot, tree):
-    """Adds the effect of the loops to accelerations of the open forest, whose rows have been factored and begun.
-    ``tree`` recomputes the accelerations with the forces of the loops."""
+    """Adds the effect of the loops to accelerations of the open forest, after :func:`begin_rows` and the factorisation
+    of the rows. ``tree`` recomputes the accelerations with the forces of the loops."""
     g = scaled(gravity, factor)
     ground = (-g[0], -g[1], -g[2])
     copy_into(arrays.tau, tau)
@@ -94,8 +94,8 @@ def solving_with_loops(
     udot: np.ndarray,
     adding: OpenForest = BARE,
 ) -> list[Bound]:
-    """The passes that find u' (nu,) under ``loads`` (see :class:`articulon.dynamics.solvers.Loads`), for placed and
-    moved links and evaluated given motions."""
+    """The passes that find u' (nu,) under ``loads`` (see :class:`articulon.dynamics.solvers.Loads`), when poses and
+    velocities of the links and given motions are known."""
     return [
         *factoring_under(forest, loops, loads, ws, arrays, udot, adding),
         begin_rows.bind(loops, ws, arrays),
@@ -133,20 +133,22 @@ def solving_again(
 
 
 def factoring(forest: Forest, loops: Loops, ws: Workspace, arrays: LoopScratch, adding: OpenForest = BARE) -> Program:
-    """The program that factors J M⁻¹ Jᵀ for placed links."""
+    """The program that factors J M⁻¹ Jᵀ for links with known poses."""
     loads = arrays.tau, arrays.total, *NO_GRAVITY
     return Program(factoring_under(forest, loops, loads, at_rest.py_func(ws, arrays), arrays, arrays.response, adding))
 
 
 def responding(forest: Forest, ws: Workspace, arrays: LoopScratch, adding: OpenForest = BARE) -> Program:
-    """The program that finds M⁻¹ f of the forces in the scratch, for placed links; the result is in ``response``."""
+    """The program that finds M⁻¹ f of the forces in the scratch, for links with known poses; the result is in
+    ``response``."""
     loads = arrays.tau, arrays.total, *NO_GRAVITY
     return solving_again(forest, loads, at_rest.py_func(ws, arrays), arrays, arrays.response, adding)
 
 
 @jit
 def respond(loops, arrays, responding):
-    """Writes M⁻¹ Jᵀ λ to ``response``, for the λ that removes the residual. Links are placed and J is factorised."""
+    """Writes M⁻¹ Jᵀ λ to ``response``, for the λ that removes the residual. The poses of the links must be known, and J
+    M⁻¹ Jᵀ must have been factorised."""
     for k in range(arrays.tau.size):
         arrays.tau[k] = 0.0
     flat = arrays.total.reshape(-1)
@@ -160,7 +162,8 @@ def respond(loops, arrays, responding):
 def project(loops, motions, functions, time, q, u, ws, arrays, placing, moving, factoring, responding, correcting):
     """Projects q, then u, onto the loops by the smallest step in the metric of the mass matrix.
 
-    The errors before, max |φ| and max |φ'|, are left in ``drift``, and the remaining error in ``left``.
+    The errors before the projection, max |φ| and max |φ'|, are written to ``drift``, and the remaining error to
+    ``left``.
     """
     evaluate_motions(motions, functions, time[0], arrays.motion)
     before = math.inf
@@ -199,8 +202,8 @@ def closing_loops(
     noting: tuple[Bound, ...] = (),
     adding: OpenForest = BARE,
 ) -> Bound:
-    """The pass that projects q and u onto loops and driven joints; their errors before are left in the scratch. The
-    passes ``noting`` run before every move of the coordinates."""
+    """The pass that projects q and u onto loops and driven joints; the errors before the projection are written to the
+    scratch. The passes ``noting`` run before every move of the coordinates."""
     return project.bind(
         *constraints,
         q,

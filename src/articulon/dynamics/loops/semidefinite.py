@@ -5,8 +5,9 @@ import math
 from articulon.kernels import jit
 
 REDUNDANT = 1e-11
-"""A row whose pivot falls below this, with the diagonal scaled to one, follows from the others: its direction differs
-from theirs by less than 3e-6. Positions are exact to some 1e-13, and their squares must stay below this limit."""
+"""A row whose pivot falls below this, with the diagonal scaled to one, counts as dependent on the others: its direction
+differs from theirs by less than 3e-6. Positions are exact to some 1e-13, and their squares must stay below this
+limit."""
 INDEPENDENT = math.sqrt(REDUNDANT)
 """The corresponding limit for singular values."""
 
@@ -55,7 +56,7 @@ def factorise_semidefinite(A, live, most, scale, pivot):
 
 @jit
 def solve_semidefinite(A, scale, pivot, rank, b, x):
-    """Solves A x = b by the factors; x is zero for rows that follow from others."""
+    """Solves A x = b by the factors; x is zero for rows that depend on others."""
     m = A.shape[0]
     for i in range(m):
         x[i] = 0.0

@@ -49,8 +49,8 @@ def place_spheres(carried, ws, system):
 
 @jit
 def farthest_sphere(system):
-    """Square of the longest displacement of a sphere since the last list; NaN before the first list, or where a
-    position is NaN."""
+    """Square of the longest displacement of a sphere since the last list; NaN before the first list, or if a position
+    is NaN."""
     site, reference, worst = system.particles.site, system.particles.reference, 0.0
     for s in range(site.shape[1]):
         d = (site[0, s] - reference[0, s], site[1, s] - reference[1, s], site[2, s] - reference[2, s])
@@ -63,7 +63,7 @@ def farthest_sphere(system):
 
 @jit
 def list_spheres(system, lists, refresh):
-    """Rebuild all lists for the positions in ``site``, and keep the contacts."""
+    """Rebuild all lists for the positions in ``site``, and preserve the contacts."""
     particles, spheres = system.particles, system.spheres
     particles.reference[0, 0] = np.nan
     refresh[0](system.cell, particles, system.neighbours, system.grid, system.numbers, system.spheres.radius)

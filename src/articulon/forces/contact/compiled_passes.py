@@ -20,7 +20,7 @@ from articulon.kernel_variants import leaf_variant, part, specialised
 from articulon.kernels import kernel, prepare
 
 LIST = types.void(SYSTEM)
-"""Signature of the passes that list candidates and keep contacts."""
+"""Signature of the passes that list candidates and store contacts."""
 
 
 @kernel(called="value")
@@ -38,7 +38,7 @@ def _value(signature: Any, function: Any, name: str, **parts: Any) -> Any:
 
 
 class Law(NamedTuple):
-    """A contact law and its parts, as leaf functions; see ``contact_law.py``."""
+    """A contact law and its parts, as compiled functions; see ``contact_law.py``."""
 
     label: str
     contact: Any
@@ -87,7 +87,7 @@ def law_leaves(normal: str, tangential: str, damping: str, tail: bool, conventio
 
 @cache
 def pair_leaf(law: str, one_kind: bool, **parts: Any) -> tuple[str, Any]:
-    """Return the name of the leaf that evaluates the pairs of a block of places, and the leaf."""
+    """Return the name of the function that evaluates the pairs of a block of places, and the function."""
     name = f"{law}{'_one_kind' if one_kind else ''}"
     entry = leaf_variant(contact_batches.entry, f"entry_{name}", ONE_KIND=one_kind)
     stages = {
@@ -106,7 +106,7 @@ def pair_leaf(law: str, one_kind: bool, **parts: Any) -> tuple[str, Any]:
 
 @cache
 def pair_kernel(name: str, block: Any, parallel: bool) -> Any:
-    """Compile the pass over pairs of spheres from a named leaf."""
+    """Compile the pass over pairs of spheres from a named function for blocks."""
     how = f"{name}_{'parallel' if parallel else 'serial'}"
     strip = leaf_variant(contact_pairs.pair_strip, f"pair_strip_{name}", pair_block=block)
     share = part(contact_pairs.share_pairs, f"share_pairs_{how}", parallel, pair_strip=strip)
@@ -139,7 +139,7 @@ def list_kernel(parallel: bool) -> Any:
 
 @cache
 def keep_kernel(parallel: bool, whole: bool) -> Any:
-    """Compile the pass that keeps all contacts, for a new list or, with whole records, for a state."""
+    """Compile the pass that stores all contacts in ``Kept``, for a new list or, with whole records, for a state."""
     how = "parallel" if parallel else "serial"
     return _value(
         LIST, contact_history.keep, f"keep_{'records' if whole else 'pasts'}_{how}", **_keep_parts(parallel, whole)

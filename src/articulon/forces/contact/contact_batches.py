@@ -1,6 +1,7 @@
 """Contact law for several contacts at once, as a few vector loops over the fields of a batch.
 
-A single loop over contacts would wait for the square roots and divisions of each before it began the next.
+A single loop over contacts would wait for the square roots and divisions of each contact before it begins with the
+next.
 """
 
 import math
@@ -17,7 +18,7 @@ from articulon.kernels import jit
 LANES = 32
 """Number of contacts whose law is evaluated together."""
 STRIDE = 36
-"""Stride between fields of a batch: a few more than that number, so that fields do not all map to the same cache
+"""Stride between fields of a batch: a few more than ``LANES``, so that fields do not all map to the same cache
 lines."""
 CARRIED: Any = None
 CONTACT_WIDTH: Any = None
@@ -34,7 +35,8 @@ RESTORES, LAMMPS = True, False
 
 @jit
 def put(batch, field, k, value):
-    """Set a field of the k-th contact. An unsigned index skips the check for counting from the end."""
+    """Set a field of the k-th contact. The index is unsigned, so that the compiler omits the check for negative
+    indices."""
     batch[np.uint64(field * STRIDE) + np.uint64(k)] = value
 
 
@@ -74,7 +76,7 @@ def active(batch, k):
 
 @jit
 def measure(batch, count, rows):
-    """Compute normals, arms and overlaps, and what depends on these alone."""
+    """Compute normals, arms and overlaps, and the quantities that depend only on these."""
     c0 = rows[0, LAW.damping]
     for k in range(count):
         xi, yi, zi = get3(batch, BATCH.position_i, k)
@@ -128,7 +130,7 @@ def find_velocities(batch, count):
 
 @jit
 def turn(batch, count, h):
-    """Carry the tangential displacements into the new tangent planes."""
+    """Rotate the tangential displacements into the new tangent planes."""
     for k in range(count):
         nx, ny, nz = get3(batch, BATCH.new_normal, k)
         wix, wiy, wiz = get3(batch, BATCH.spin_i, k)
@@ -185,7 +187,7 @@ def act(batch, count, h, rows):
 
 @jit
 def sum_forces(batch, count):
-    """Sum the total forces, for records."""
+    """Compute the total forces, for records."""
     for k in range(count):
         nx, ny, nz = get3(batch, BATCH.new_normal, k)
         fx, fy, fz = get3(batch, BATCH.tangential, k)
@@ -195,7 +197,8 @@ def sum_forces(batch, count):
 
 @jit
 def lever(batch, k):
-    """Contribution of the torques' arms to the relative surface velocity, evaluated at the velocity arms."""
+    """Difference between the relative surface velocities with the arms for torques and with the arms for velocities;
+    zero except in the convention of LAMMPS."""
     if not LAMMPS:
         return 0.0, 0.0, 0.0
     ai, aj, bi, bj = ARMS(
@@ -211,13 +214,15 @@ def lever(batch, k):
 def book(batch, count, h, rows, seen):
     """Add to the ledger lines of a block the work of contacts since the last evaluation, a time h ago: the mean of the
     previous and current forces times the displacement of the surfaces. This is the trapezoidal rule. It is of second
-    order in h/t_c, except in the first step of a contact, and of first order in h v/R, by which the normal rotates.
+    order in h/t_c, except in the first step of a contact, and of first order in h v/R, the angle by which the normal
+    rotates.
 
-    Previous forces are those of the law at the overlap δ + h v_n, with the stored tangential displacement. Friction has
-    the magnitude that the previous normal force allows, along the previous k ξ' + c v⁻, with the current velocity. The
-    work of the previous damping force −γ v⁻ over the current displacement h v is −½ h γ (v⁻² + v²) to second order; its
-    first part was booked in the previous step as work to come, so that no velocity has to be stored. A contact that has
-    ended adds the second half of its last work.
+    Previous forces are those of the law at the overlap δ + h v_n, with the stored tangential displacement. The
+    magnitude of previous friction follows from the previous normal force. Its direction is that of the trial force k ξ'
+    + c v, with the stored displacement ξ' and, in place of the previous velocity v⁻, the current one. The work of the
+    previous damping force −γ v⁻ over the current displacement h v is −½ h γ (v⁻² + v²) to second order; its first part
+    was already booked in the previous step, so that no velocity has to be stored. A contact that has ended adds the
+    second half of its last work.
     """
     k0, kt0, c0, ct0 = rows[0, LAW.stiffness], rows[0, LAW.shear], rows[0, LAW.damping], rows[0, LAW.tangential_damping]
     m0 = rows[0, LAW.kinetic_friction]
@@ -273,7 +278,7 @@ def book(batch, count, h, rows, seen):
 
 @jit
 def list_loads(batch, count):
-    """Store the loads of each contact in place of the first fields; torques are those of arms of unit length."""
+    """Store the loads of each contact in place of the first fields; torques are those for arms of unit length."""
     for k in range(count):
         nx, ny, nz = get3(batch, BATCH.new_normal, k)
         fx, fy, fz = get3(batch, BATCH.tangential, k)

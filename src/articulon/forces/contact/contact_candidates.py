@@ -1,7 +1,10 @@
 """Pairs of spheres within reach: the candidates for contacts.
 
-The neighbour list (``forces/sites/neighbours.py``), here with each pair once, has a single reach, that of the two
-largest spheres. Candidates are those of its pairs that are within reach of their own radii and the skin.
+Places, slots and strips are explained in ``contact_tables.py``.
+
+The neighbour list (``forces/sites/neighbours.py``), here with each pair once, has a single reach, which is that of the
+two largest spheres. A pair of the list is a candidate if its distance is at most the sum of its own two radii and the
+skin.
 """
 
 from typing import Any
@@ -52,7 +55,7 @@ def count_block(particles, neighbours, spheres, candidates, skin, first, last):
 
 @jit
 def sum_starts(candidates):
-    """Turn row lengths into row starts; return whether the capacity suffices."""
+    """Convert row lengths to row starts; return whether the capacity suffices."""
     start = candidates.start
     start[0] = 0
     for p in range(start.size - 1):
@@ -64,7 +67,7 @@ def sum_starts(candidates):
 
 @jit
 def end_of_strip(candidates, p):
-    """Return the place behind the end of the strip of a place."""
+    """Return one past the last place of the strip that contains a place."""
     strip, k = candidates.strip, 1
     while PLACES * strip[k] <= p:
         k += 1
@@ -73,7 +76,7 @@ def end_of_strip(candidates, p):
 
 @jit
 def fill_block(particles, neighbours, spheres, candidates, first, last):
-    """Write the candidates of some places, none of them touching."""
+    """Write the candidates of some places, all in the state "not touching"."""
     n, end = particles.order.size, end_of_strip(candidates, first)
     start, root = candidates.start, candidates.root
     for p in range(first, last):
@@ -93,7 +96,7 @@ def return_block(particles, candidates, kept, first, last):
     place, order, n = particles.place, particles.order, particles.order.size
     start, root = candidates.start, candidates.root
     for k in range(first, last):
-        if kept.other[k] >= n:  # of a wall
+        if kept.other[k] >= n:  # contact with a wall
             continue
         i, j = np.int64(place[kept.first[k]]), np.int64(place[kept.other[k]])
         p, q = min(i, j), max(i, j)
@@ -105,8 +108,8 @@ def return_block(particles, candidates, kept, first, last):
 
 @jit
 def list_across(spheres, candidates):
-    """Assign separate load rows to the slots whose other sphere is in a later strip or too far behind, grouped by place
-    in slot order; ``counts`` records an exceeded capacity."""
+    """Assign separate load rows to the slots whose other sphere is in a later strip or too far behind. The rows are
+    grouped by the place of the other sphere, in the order of slots; ``counts`` records an exceeded capacity."""
     across, into, root, places = candidates.across, candidates.into, candidates.root, spheres.radius.shape[0]
     for p in range(places + 1):
         across[p] = 0

@@ -2,7 +2,7 @@
 
 Each table has one record of column numbers, which kernels treat as constants. For a quantity with several components,
 whose number is given in brackets, the record holds the first column. Columns of a row that is part of another table
-have names of their own, because the compiler does not vectorise a loop whose indices contain sums of constants.
+have separate names, because the compiler does not vectorise a loop whose indices contain sums of constants.
 """
 
 from articulon.columns import Columns
@@ -23,7 +23,7 @@ class MotionColumns(Columns):
     spin: int = 8
     """Angular velocity (3) [angle/time]."""
     kind: int = 11
-    """Material, by its number."""
+    """Number of the material."""
     width: int = 12
 
 
@@ -42,7 +42,7 @@ class LoadColumns(Columns):
 
 
 class LawColumns(Columns):
-    """Columns of the law of two kinds, ``ContactTable.rows``; the units of stiffnesses and dampings are those of the
+    """Columns of ``ContactTable.rows``, the law for two kinds; the units of stiffnesses and dampings are those of the
     law."""
 
     stiffness: int = 0
@@ -111,8 +111,8 @@ class ResistanceColumns(Columns):
 
 
 class PastColumns(Columns):
-    """Columns of ``Kept.past``, what a list keeps of a contact between spheres, one cache line: those of ``MEMORY``,
-    then the following. Two are unused."""
+    """Columns of ``Kept.past``, the history that a list keeps of a contact between spheres, one cache line. The columns
+    of ``MEMORY`` come first, then the following. Two are unused."""
 
     since: int = 4
     """Time at which the contact began [time]."""
@@ -122,21 +122,21 @@ class PastColumns(Columns):
 
 
 class KeptColumns(Columns):
-    """Columns of a contact in a state, ``State.contacts.memory``, and in ``Kept.column``: those of ``RECORD``, then the
-    following."""
+    """Columns of a contact in a state, ``State.contacts.memory``, and in ``Kept.column``: the columns of ``RECORD``,
+    then the following."""
 
     since: int = 16
     """Time at which the contact began [time]."""
     standing: int = 17
     """Whether it sticks or slides, as in ``Candidates.touches``."""
     resistance: int = 18
-    """First column of those of ``RESISTANCE`` (7)."""
+    """First of the columns of ``RESISTANCE`` (7)."""
     width: int = 25
 
 
 class CountsPlaces(Columns):
-    """Entries of ``Candidates.counts``, ``WallSlots.counts`` and ``Kept.counts``; the first has only two of them, the
-    last only one."""
+    """Entries of ``Candidates.counts`` (only the first two), of ``WallSlots.counts`` and of ``Kept.counts`` (only the
+    first)."""
 
     listed: int = 0
     """Number of candidates, slots or contacts."""
@@ -154,8 +154,8 @@ class CountsPlaces(Columns):
 
 
 class SeenColumns(Columns):
-    """Columns of ``Candidates.block`` and ``WallSlots.block``: what a pass records for a block of places. The works
-    since the last pass come first, by ledger line (5)."""
+    """Columns of ``Candidates.block`` and ``WallSlots.block``: quantities that a pass records for a block of places.
+    The works since the last pass come first, by ledger line (5)."""
 
     begun: int = 5
     """Number of contacts that begin."""
@@ -174,7 +174,7 @@ class SeenColumns(Columns):
     viscous_to_come: int = 12
     """Power of damping in the next half kick, as far as it is known [energy/time]."""
     friction_to_come: int = 13
-    """Power in the next half kick booked as friction, as far as it is known [energy/time]."""
+    """Power in the next half kick that is booked as friction, as far as it is known [energy/time]."""
     width: int = 14
 
 
@@ -211,7 +211,7 @@ class BatchFields(Columns):
     kind_j: int = 23
     load_force: int = 0
     """Start of the resulting loads, as a row of ``LOAD`` (8), which finally replace the first fields; torques are those
-    of arms of unit length."""
+    for arms of unit length."""
     load_force_spare: int = 3
     load_torque: int = 4
     load_torque_spare: int = 7
@@ -222,7 +222,7 @@ class BatchFields(Columns):
     contact_width: int = 28
     """See ``contact_law.contact_width``."""
     depth: int = 29
-    """Overlap, zero where the two are apart [length]."""
+    """Overlap, zero if the two are apart [length]."""
     damping: int = 30
     """See ``contact_law.damping_of``."""
     mass: int = 31
@@ -246,16 +246,16 @@ class BatchFields(Columns):
     new_tangential_viscous: int = 54
     new_other_arm: int = 57
     slides: int = 58
-    """1 where the surfaces slide, otherwise 0."""
+    """1 if the surfaces slide, otherwise 0."""
     relative_depth: int = 59
     """Ratio of overlap to smaller radius."""
     size: int = 60
     """Reduced radius R* [length]."""
     overlap: int = 61
-    """Overlap, negative where the two are apart [length]."""
+    """Overlap, negative if the two are apart [length]."""
     touches: int = 62
-    """Contact state, as in ``Candidates.touches``. Padding behind the last contact of a batch is apart and has no
-    effect."""
+    """Contact state, as in ``Candidates.touches``. Padding entries behind the last contact of a batch have the state
+    "apart" and have no effect."""
     law: int = 63
     """Start of the first columns of ``LAW`` (6), if there are several kinds."""
     width: int = 69

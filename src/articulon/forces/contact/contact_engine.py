@@ -45,7 +45,7 @@ from articulon.passes import Function, functions
 from articulon.sizes import check_size
 
 PARALLEL_SPHERES = 2000
-"""Number of spheres from which on threads share them."""
+"""Smallest number of spheres that are distributed over threads."""
 SKIN = 0.4
 """Default skin as a fraction of the smallest radius."""
 
@@ -56,7 +56,7 @@ def contact_of(model: Model) -> Contact | None:
     Raises
     ------
     ModelError
-        Where they are declared twice.
+        If they are declared twice.
     """
     found = [force for force in model.forces if isinstance(force, Contact)]
     if len(found) > 1:
@@ -115,7 +115,7 @@ class Contacts:
         ready(no_pass, PASS)
         ready(no_list, LIST)
         self.pairs = pair_leaf(parts.label, len(names) == 1, **parts.parts)
-        """Name of the leaf that evaluates the pairs of a block of places, and the leaf."""
+        """Name of the function that evaluates the pairs of a block of places, and the function."""
         with preparing_together():
             self.passes = (
                 wall_kernel(parts.label, parts.contact, parts.arms, self.parallel) if walls else no_pass,
@@ -151,7 +151,7 @@ class Contacts:
 
     def _guess(self) -> tuple[int, int, int, int, int]:
         """Return initial capacities: images, neighbours of each place, candidates, spheres near walls, and candidates
-        far apart in the order."""
+        whose spheres are far apart in the order."""
         n, box = self.spheres, self.model.box
         volume = np.float64(np.median(self.radius)) ** 3 * 8.0
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):

@@ -1,5 +1,5 @@
-"""Contact history that outlives a list and is loaded from and stored in a state: by pair, in the numbers of the model,
-because slots change."""
+"""Contact history that outlives a list and is loaded from and stored in a state: by pair, with the model's numbers of
+the spheres, because slots change."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def copy_memory(source, row, target, into, turned):
 @jit
 def copy_resistance(source, row, first, target, into, start, turned):
     """Copy the rolling and twisting resistance from column ``first`` on to column ``start`` on. Swapping the two bodies
-    reverses the normal and their relative angular velocity, so that only the couple changes sign."""
+    reverses the normal and their relative angular velocity, so only the couple changes sign."""
     s = -1.0 if turned else 1.0
     for a in range(RESISTANCE.width):
         target[into, start + a] = (s if a < RESISTANCE.couple + 3 else 1.0) * source[row, first + a]
@@ -48,7 +48,7 @@ def copy_resistance(source, row, first, target, into, start, turned):
 
 @jit
 def store_record(record, touches, since, resistance, slot, column, k, turned):
-    """Keep a whole contact; ``turned`` if the slot's first sphere becomes the second."""
+    """Store the whole record of a contact; ``turned`` if the slot's first sphere becomes the second."""
     for a in range(RECORD.width):
         column[k, a] = record[slot, a]
     if turned:
@@ -71,7 +71,8 @@ def load_wall_contact(kept, k, walls, slot):
 
 @jit
 def store_past(candidates, slot, kept, k, turned):
-    """Keep the history of a contact between spheres that the law and the rolling and twisting resistance need."""
+    """Store the history of a contact between spheres, as far as the law and the rolling and twisting resistance need
+    it."""
     past = kept.past
     copy_memory(candidates.memory, slot, past, k, turned)
     past[k, PAST.since], past[k, PAST.standing] = candidates.since[slot], candidates.touches[slot]
@@ -81,7 +82,8 @@ def store_past(candidates, slot, kept, k, turned):
 
 @jit
 def load_past(kept, k, turned, candidates, slot):
-    """Restore the kept history of a contact to its slot; records are written before they are read."""
+    """Restore the kept history of a contact to its slot; the record needs no copy, because it is written before it is
+    read."""
     past = kept.past
     copy_memory(past, k, candidates.memory, slot, turned)
     candidates.since[slot], candidates.touches[slot] = past[k, PAST.since], np.int8(past[k, PAST.standing])
@@ -111,7 +113,7 @@ def count_block(candidates, walls, first, last):
 
 @jit
 def keep_block(particles, candidates, walls, kept, first, last, whole, k):
-    """Keep the contacts in the rows of some places, from the k-th on; in each row those with walls come last."""
+    """Store the contacts in the rows of some places, from the k-th on; in each row, contacts with walls come last."""
     order, spheres = particles.order, particles.order.size
     for p in range(first, last):
         i = order[p]
@@ -136,7 +138,8 @@ def keep_block(particles, candidates, walls, kept, first, last, whole, k):
 
 @jit
 def sum_blocks(kept):
-    """Turn the numbers of contacts of all blocks into their starts. The capacity is the number of slots."""
+    """Convert the numbers of contacts of all blocks to the index of the first contact of each block. The capacity is
+    the number of slots."""
     block = kept.block
     block[0] = 0
     for b in range(1, block.size):
@@ -153,7 +156,7 @@ def count_all(candidates, walls, kept):
 
 
 def keep_all(particles, candidates, walls, kept, whole):
-    """Keep the contacts of all places."""
+    """Store the contacts of all places."""
     n, block = candidates.start.size - 1, kept.block
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
@@ -164,12 +167,12 @@ COUNT: Any = None
 SHARE: Any = None
 """Placeholders for the compiled passes."""
 WHOLE = False
-"""Whether records of pairs of spheres are kept too."""
+"""Whether records of pairs of spheres are stored too."""
 
 
 def keep(system):
-    """Keep all contacts, those in the row of each place contiguously. A state takes whole records; a list takes only
-    the history that the law needs for contacts between spheres."""
+    """Store all contacts, those in the row of each place contiguously. A state receives whole records; a list receives
+    only the history that the law needs for contacts between spheres."""
     COUNT(system.candidates, system.walls, system.kept)
     sum_blocks(system.kept)
     SHARE(system.particles, system.candidates, system.walls, system.kept, WHOLE)
@@ -226,8 +229,8 @@ def give_block(first, other, column, order, sites, walls, pairs, memory, begin, 
 
 
 def give_pairs(kept, order, sites, walls, pairs, memory):
-    """Store contacts in a state in that order: sites, or ``walls`` and the feature of a wall, and the contact
-    history."""
+    """Store contacts in a state in the order of ``order_pairs``: sites, or ``walls`` and the feature of a wall, and the
+    contact history."""
     first, other, column = kept.first, kept.other, kept.column
     for b in prange((order.size + PLACES - 1) // PLACES):
         begin = PLACES * np.int64(b)

@@ -1,8 +1,8 @@
 """The contact law: Hertz's normal force and Mindlin's tangential force with history, or linear springs, with damping
 and Coulomb friction (Lee and Gardner, equations 4 to 16).
 
-The leaf below is a template. Its upper-case names are compile-time constants, so that the loop over contacts vectorises
-without branches.
+The functions below are templates. Their upper-case names are compile-time constants, so that the loop over contacts
+vectorises without branches.
 """
 
 import math
@@ -20,7 +20,8 @@ RESTORES = True
 TAIL = True
 """Whether damping may make the normal force attractive at the end of a contact."""
 LAMMPS = False
-"""Whether arms, the carrying of the tangential displacement, and its value after slip follow LAMMPS."""
+"""Whether the arms, the rotation of the tangential displacement with the contact, and its value after slip follow
+LAMMPS."""
 
 
 @jit
@@ -29,10 +30,10 @@ def arms(Ri, Rj, delta):
     torque.
 
     The default R r/(R_i + R_j) (equation 4) conserves angular momentum and makes the torque's power equal to that of
-    the tangential force; LAMMPS takes R and R − δ/2. A wall has R_j = 0 here, and its contacts lie on its surface.
+    the tangential force; LAMMPS uses R and R − δ/2. A wall has R_j = 0 here, and its contacts lie on its surface.
     """
     if LAMMPS:
-        depth = 0.5 * delta if Rj > 0.0 else 0.0  # at a wall LAMMPS takes R for both
+        depth = 0.5 * delta if Rj > 0.0 else 0.0  # at a wall LAMMPS uses R for both
         return Ri, Rj, Ri - depth, Rj - depth
     part = 1.0 - delta / (Ri + Rj)
     return Ri * part, Rj * part, Ri * part, Rj * part
@@ -41,7 +42,7 @@ def arms(Ri, Rj, delta):
 @jit
 def carried(x, y, z, nx, ny, nz, spin, h):
     """Tangential displacement after the contact frame has rotated: projected into the new tangent plane at unchanged
-    length, and rotated about the normal by the mean spin of the two bodies."""
+    length, and rotated about the normal by the mean angular velocity of the two bodies about it."""
     before = x * x + y * y + z * z
     if not LAMMPS:
         angle = h * spin
@@ -67,8 +68,8 @@ def damping_of(a, ms, c):
 @jit
 def viscous_before(elastic, damping, before, vn):
     """Viscous normal force of the last evaluation, from the elastic force and damping at that time, ``before`` as in
-    ``forces``, and the relative normal velocity in the step since then. The mean of the two velocities is what
-    ``forces`` predicted."""
+    ``forces``, and the relative normal velocity in the step since then. ``forces`` predicted the mean of these two
+    velocities."""
     seen = vn if before >= NEVER else before
     viscous = -damping * (seen if LAMMPS else 0.5 * (seen + vn))
     return viscous if TAIL else max(viscous, -elastic)
@@ -96,8 +97,8 @@ def forces(depth, a, ms, damping, nx, ny, nz, vx, vy, vz, x, y, z, before, h, k,
         Tangential displacement ξ at the last evaluation, ``carried`` into the new tangent plane.
     before
         Relative normal velocity at the last evaluation, ``NEVER`` if there was none. Velocities are those of half
-        steps. The normal damping uses the velocity that the two predict for the end of the step, so that its
-        dissipation is of second order in the step. LAMMPS takes the velocity of the half step.
+        steps. The normal damping uses the velocity that the last two half steps predict for the end of the step, so
+        that its dissipation is of second order in the step. LAMMPS uses the velocity of the half step.
     h
         Time since the last evaluation; zero leaves ξ unchanged.
     k, kt, ct, mu_s, mu_k
@@ -106,8 +107,8 @@ def forces(depth, a, ms, damping, nx, ny, nz, vx, vy, vz, x, y, z, before, h, k,
     Returns
     -------
     tuple
-        Elastic and viscous normal force, tangential force (3), its viscous part (3), 1 where the contact slides, and
-        ξ (3).
+        Elastic and viscous normal force, tangential force (3), its viscous part (3), 1 if the contact slides, otherwise
+        0, and ξ (3).
     """
     tangential_damping = ct * damping if RESTORES else ct * ms
     vn = vx * nx + vy * ny + vz * nz
@@ -126,14 +127,15 @@ def forces(depth, a, ms, damping, nx, ny, nz, vx, vy, vz, x, y, z, before, h, k,
         fx, fy, fz = wx - stiffness * x, wy - stiffness * y, wz - stiffness * z
         trial = math.sqrt(fx * fx + fy * fy + fz * fz)
         over = trial > mu_s * normal
-        # Spring and damper are stretched in parallel and give what friction leaves, −k ξ' − c (ξ' − ξ)/h. In LAMMPS the
-        # damper takes all of the slip and the spring compensates: as it stiffens, it pushes along with the slip.
+        # Spring and damper are in parallel, and their force −k ξ' − c (ξ' − ξ)/h is that allowed by friction. In LAMMPS
+        # the damper takes the whole slip velocity and the spring compensates: while its stiffness grows, it pushes in
+        # the direction of the slip.
         since = 1.0 if LAMMPS else h
         lasting = 0.0 if LAMMPS else tangential_damping
         give = since * stiffness + lasting
         inverse = 1.0 / max(trial * give, TINY)  # one division instead of two
         part = mu_k * normal * (give * inverse) if over else 1.0
-        if LAMMPS:  # an unstretched spring has no force to scale and stays as it is
+        if LAMMPS:  # an unstretched spring has no force to scale and is not changed
             slack = over and x * x + y * y + z * z == 0.0
             part = 0.0 if slack else part
             wx, wy, wz = (0.0, 0.0, 0.0) if slack else (wx, wy, wz)

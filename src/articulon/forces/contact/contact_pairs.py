@@ -1,10 +1,10 @@
-"""The pass over pairs of spheres: which candidates touch, and the forces that they exert.
+"""The pass over pairs of spheres: it finds the candidates that touch, and computes their forces.
 
-Pairs that touch, or did so at the last evaluation, are gathered in batches, on which the law is a few vector loops. The
-results go back to the history of each contact and to the rows of the two spheres in ``Spheres.load``. A thread
-processes the places of a strip in order. If the other sphere is in a later strip, or far behind in the same one, its
-load goes to a separate row for that contact. So no two threads write to one place, and results do not depend on the
-number of threads, to the last bit.
+Places, slots and strips are explained in ``contact_tables.py``. Pairs that touch, or touched at the last evaluation,
+are gathered in batches, and a few vector loops evaluate the law for a batch. The results are written to the history of
+each contact and added to the rows of the two spheres in ``Spheres.load``. A thread processes the places of a strip in
+order. If the other sphere is in a later strip, or much later in the same strip, its load goes to a separate row for
+that contact. So two threads never write to the same row, and results do not depend on the number of threads in any bit.
 """
 
 from typing import Any
@@ -34,10 +34,10 @@ from articulon.forces.sites.prefetching import LINE, prefetch
 from articulon.kernels import jit
 
 AHEAD = 96
-"""How many slots ahead of a contact its spheres are prefetched."""
+"""Number of slots by which spheres are prefetched ahead of their contact."""
 MINE, OTHERS, FROM, INTO = range(0, 4 * LANES, LANES)
-"""Where the index arrays of a batch begin, LANES entries each: the places of the two spheres, and the rows that receive
-the contact's loads."""
+"""Start indices of the index arrays of a batch, LANES entries each: the places of the two spheres, and the rows that
+receive the contact's loads."""
 ROWS = 4 * LANES
 BITS = (1 << FOUR) - 1
 """Bit mask of a group of four slots."""
@@ -111,13 +111,13 @@ def row_in(ring, p):
 
 @jit
 def row_into(ring, into, places):
-    """Return the row to which a slot's contact adds for its other sphere."""
+    """Return the row to which the contact of a slot adds the load on its other sphere."""
     return into if into >= places else row_in(ring, into)
 
 
 @jit
 def end_contact(slot, time, candidates, seen):
-    """End a contact, which still has its last work to add."""
+    """End a contact; its last work is still to be added."""
     lasted = time - candidates.since[slot]
     seen[SEEN.ended] += 1.0
     seen[SEEN.durations] += lasted
@@ -137,8 +137,8 @@ def begin_contact(slot, time, candidates, seen):
 
 @jit
 def ask_ahead(spheres, candidates, ring, at):
-    """Prefetch, for some slots from ``at`` on, what may have left the cache: the contact history, the motion of the
-    other sphere, and the row for its load."""
+    """Prefetch, for some slots from ``at`` on, data that may no longer be in the cache: the contact history, the motion
+    of the other sphere, and the row for its load."""
     last, places = candidates.counts[COUNTS.listed] - 1, spheres.radius.shape[0]
     for k in range(at, at + LANES, LINE // (8 * MEMORY.width)):
         prefetch(candidates.memory, MEMORY.width * k)
@@ -154,8 +154,8 @@ def ask_ahead(spheres, candidates, ring, at):
 
 @jit
 def find_slots(spheres, candidates, at, end, time, slots, found, seen):
-    """Append those slots from ``at`` on, at most LANES, whose spheres touch or did so, and begin and end contacts,
-    without unpredictable branches. Return the new number of appended slots."""
+    """Append those slots from ``at`` on, at most LANES, whose spheres touch or touched at the last evaluation. Begin
+    and end contacts, without unpredictable branches. Return the new number of appended slots."""
     for k in range(at, min(at + LANES, end), FOUR):
         bits = find_near(
             spheres.motion, MOTION.width, candidates.first, candidates.second, candidates.touches, k, end, slots, found

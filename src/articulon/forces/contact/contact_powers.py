@@ -23,8 +23,8 @@ def power_of_couple(resistance, slot, w):
 @jit
 def powers_at_wall(walls, slot, v, w):
     """Powers of a wall's forces on a grain that moves at v and rotates at w, by ledger line: of the elastic normal
-    force, the tangential spring, the viscous forces and friction at the velocity relative to the wall, and of all at
-    the wall's own velocity."""
+    force, the tangential spring, the viscous forces and friction at the velocity relative to the wall, and of all these
+    forces at the wall's own velocity."""
     record, velocity, slides = walls.record, walls.velocity, walls.touches[slot] == SLIDES
     n, f, t = (
         load_from(record, slot, RECORD.normal),
@@ -47,8 +47,8 @@ def powers_at_wall(walls, slot, v, w):
 
 @jit
 def power_block(spheres, candidates, first, last, seen):
-    """Power of all forces of some places at the velocities in ``motion``, booked in the line of elastic forces, which
-    also holds the remainder."""
+    """Power of all forces of some places at the velocities in ``motion``. It is booked in the ledger line of elastic
+    forces, which also holds the remainder."""
     motion, record, touches = spheres.motion, candidates.record, candidates.touches
     for a in range(WORKS):
         seen[a] = 0.0

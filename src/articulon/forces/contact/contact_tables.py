@@ -1,4 +1,9 @@
-"""Arrays that the contact kernels read and write."""
+"""Arrays that the contact kernels read and write.
+
+Spheres are sorted by cells. A *place* is an index in this order, and the images follow the spheres. A *slot* is an
+index in the table of candidates, or of spheres near walls. The slots of a place are its *row*. Places are grouped into
+*blocks*, and one thread processes the blocks of a *strip* in order.
+"""
 
 from typing import NamedTuple
 
@@ -29,14 +34,14 @@ time."""
 FREE, STICKS, SLIDES = 0, 1, 2
 """Contact states of a pair within reach."""
 PARTS = 4
-"""Offset added to the state while a pass is in a block, for pairs that no longer touch."""
+"""Offset that is added to the state of pairs that no longer touch, while a pass processes their block."""
 LEFT, PASSED, OVERRUN = 1, 2, 3
 """Fault codes: a sphere has left the box, has gone through a mesh, or overlaps more triangles than the capacity."""
 NORMAL_WORK, SPRING_WORK, VISCOUS_WORK, FRICTION_WORK, WALL_WORK = range(5)
 WORKS = 5
-"""Ledger lines: elastic normal forces, tangential springs, viscous forces, friction and rolling resistance, each by the
-relative velocity of the two surfaces; and the work of moving walls. For pairs of spheres, springs, viscous forces and
-friction are summed contact by contact (``batches.book``), and the remainder of the total work belongs to elastic
+"""Ledger lines: elastic normal forces, tangential springs, viscous forces, friction and rolling resistance, each from
+the relative velocity of the two surfaces; and the work of moving walls. For pairs of spheres, springs, viscous forces
+and friction are summed contact by contact (``batches.book``), and the remainder of the total work belongs to elastic
 forces."""
 
 
@@ -50,12 +55,12 @@ class Spheres(NamedTuple):
     inverse_mass: np.ndarray
     """Inverse mass of the body that carries each sphere, in the order of the model [1/mass], shape (spheres,)."""
     owner: np.ndarray
-    """Owner of each sphere, in the order of the model: spheres of one owner never touch, shape (spheres,); or (0,)
-    where each sphere has its own."""
+    """Owner of each sphere, in the order of the model: spheres of one owner never touch, shape (spheres,); or (0,) if
+    each sphere has its own."""
     load: np.ndarray
-    """Contact loads, see ``LOAD``: first one row per sphere, then one row for each candidate that is far apart in the
-    order, then the rings, which hold the rows of the places at which each thread of a sweep is. Reset to zero when
-    read; shape (spheres + rows + strips × 4096, 8)."""
+    """Contact loads, see ``LOAD``. First comes one row per sphere, then one row for each candidate whose spheres are
+    far apart in the order. Then come the rings, which hold the rows of the places that each thread processes at the
+    moment. Reset to zero when read; shape (spheres + rows + strips × 4096, 8)."""
 
 
 class Candidates(NamedTuple):
@@ -70,10 +75,10 @@ class Candidates(NamedTuple):
     root: np.ndarray
     """Place of the other sphere itself, shape (capacity,)."""
     into: np.ndarray
-    """Row of ``Spheres.load`` for the load on the other sphere: that sphere's own if it is in the same strip and near
-    in the order, otherwise a separate row of this slot, shape (capacity,)."""
+    """Row of ``Spheres.load`` for the load on the other sphere: the row of that sphere if it is in the same strip and
+    near in the order, otherwise a separate row of this slot, shape (capacity,)."""
     across: np.ndarray
-    """First of the separate rows for each place of the other sphere, shape (spheres + 1,)."""
+    """First of the separate rows whose other sphere is at each place, shape (spheres + 1,)."""
     source: np.ndarray
     """Slot of each separate row, shape (capacity,)."""
     strip: np.ndarray
@@ -116,7 +121,7 @@ class WallSlots(NamedTuple):
     wall: np.ndarray
     """Wall of the feature, shape (capacity,)."""
     touches: np.ndarray
-    """Contact state as in ``Candidates``; active ones occupy the first slots of a place, in the order of features;
+    """Contact state as in ``Candidates``; active contacts occupy the first slots of a place, in the order of features;
     shape (capacity,)."""
     velocity: np.ndarray
     """Velocity of the wall's material at the contact [length/time], and the wall's angular velocity, shape (capacity,
@@ -134,12 +139,12 @@ class WallSlots(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """Contacts by pair: what outlives a list, and what a state stores."""
+    """Contacts by pair, as kept when a list is rebuilt and as stored in a state."""
 
     start: np.ndarray
     """First of the contacts in the row of each sphere, those with walls last; shape (spheres,)."""
     stop: np.ndarray
-    """Index behind the last of them, shape (spheres,)."""
+    """One past the index of the last of these contacts, shape (spheres,)."""
     first: np.ndarray
     """Sphere in whose row the contact was, in the order of the model, shape (capacity,)."""
     other: np.ndarray
@@ -189,11 +194,11 @@ PLACES = 512
 """Number of places whose contacts a thread processes together, and of contacts that it loads from or stores in a state
 together."""
 RING = 4096
-"""Rows of a ring, a power of two: those of a block of places and of the neighbours behind it. They fit the second-level
-cache."""
+"""Rows of a ring, a power of two: those of a block of places and of the neighbours behind it. They fit into the
+second-level cache."""
 LAYERS = 6
-"""Number of spheres in a cube that makes a strip: most contacts are then within one strip, and many threads have
-work."""
+"""Number of layers of spheres in a strip, if all spheres fill a cube. Then most contacts are within one strip, and
+there are enough strips for many threads."""
 
 
 def blocks_of(spheres: int) -> int:
@@ -202,9 +207,9 @@ def blocks_of(spheres: int) -> int:
 
 
 def strips_of(spheres: int) -> np.ndarray:
-    """Return the first block of each strip. Sums are taken strip by strip, whatever the number of threads."""
+    """Return the first block of each strip. Sums are taken strip by strip for any number of threads."""
     blocks, wanted = blocks_of(spheres), spheres ** (1.0 / 3.0) / LAYERS
-    # Numbers that most thread counts divide.
+    # Numbers that can be divided by most numbers of threads.
     strips = max(k for k in (1, 2, 4, 6, *(m << e for e in range(40) for m in (8, 12))) if k <= max(wanted, 1.0))
     return np.arange(strips + 1) * blocks // strips
 
@@ -298,7 +303,7 @@ def empty_system(
     resists: bool = False,
 ) -> ContactSystem:
     """Allocate all arrays for given numbers of spheres, images, places in a row of the neighbour list, candidates,
-    spheres near walls, contacts, and candidates far apart in the order."""
+    spheres near walls, contacts, and candidates whose spheres are far apart in the order."""
     return ContactSystem(
         Cell(np.eye(3), np.eye(3), np.zeros(3), np.zeros(3, dtype=np.int64)),
         empty_particles(spheres, images, BEYOND),

@@ -42,7 +42,7 @@ class Surface(Declaration):
     """Contact properties that can be given for a material or for a pair of materials."""
 
     static_friction: _Number = None
-    """Coefficient of static friction μ_s, up to which a contact sticks; 0 by default."""
+    """Coefficient of static friction μ_s; a contact sticks up to μ_s times the normal force; 0 by default."""
     kinetic_friction: _Number = None
     """Coefficient of kinetic friction μ_k, while sliding; that of ``static_friction`` by default."""
     restitution: _Number = None
@@ -108,8 +108,8 @@ class Contact(Declaration):
 
     - normal force 4/3 E* a δ − η_n v_n (``hertz``) or k δ − η_n v_n (``linear``);
     - tangential force −8 G* a ξ − η_t v_t (``mindlin``) or −k_t ξ − η_t v_t (``linear``), where ξ is the displacement
-      since the two touched, carried along with their frame; at most μ_s times the normal force, and μ_k times while it
-      slides;
+    since the start of the contact, which rotates with the contact frame. The force is at most μ_s times the normal
+    force, and μ_k times the normal force during sliding;
     - η_n = 2 √(5/6) β √(2 E* a m*) with β = −ln e/√(π² + ln² e) for a coefficient of restitution e, which is exact at
       every speed (H. P. Kuwabara and K. Kono 1987; T. Antypov and J. A. Elliott, EPL 94, 50004, 2011), or γ_n m*.
     """
@@ -133,8 +133,8 @@ class Contact(Declaration):
     of restitution is larger than the given one: 0.25 for 0.1."""
     convention: Literal["consistent", "lammps"] = "consistent"
     """Convention for the arms of the tangential force. Either R_i r/(R_i + R_j) of equation 4, which conserves angular
-    momentum, with the tangential displacement rotating with the mean spin; or R for velocities and R − δ/2 for torques,
-    without that rotation."""
+    momentum, with the tangential displacement rotating at the mean angular velocity; or R for velocities and R − δ/2
+    for torques, without that rotation."""
     rolling: Literal["none", "spring"] = "none"
     """Rolling resistance."""
     twisting: Literal["none", "spring"] = "none"
@@ -143,7 +143,7 @@ class Contact(Declaration):
     """Spheres do not touch if their bodies are at most this many joints apart; those on one body never do."""
     largest_overlap: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 0.05
     """Ratio of overlap to smaller radius beyond which the law, which is for small deformations, does not hold: rejected
-    at the start, reported where a run reaches it."""
+    at the start, and reported if a run reaches it."""
     walls: tuple[AnyWall, ...] = ()
     """Planes, faces of the box, cylinders and meshes that the spheres also touch."""
     skin: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
@@ -230,7 +230,7 @@ class Contact(Declaration):
 
 
 def geometric_mean(one: float, two: float) -> float:
-    """√(one two), also where the product would overflow or underflow."""
+    """√(one · two), also if the product would overflow or underflow."""
     product = one * two
     return math.sqrt(product) if 1e-300 < product < math.inf else math.sqrt(one) * math.sqrt(two)
 
@@ -243,7 +243,8 @@ class _Row:
         self.one, self.two = law.materials[first], law.materials[second]
 
     def mean(self, key: str, default: float | None = None) -> float:
-        """What the pair has, or the geometric mean of what the two have; raises ModelError where there is neither."""
+        """Coefficient of the pair, or the geometric mean of those of the two materials; raises ModelError if neither is
+        given."""
         if self.pair is not None and getattr(self.pair, key) is not None:
             return float(getattr(self.pair, key))
         values = [getattr(material, key) for material in (self.one, self.two)]
@@ -327,7 +328,7 @@ class _Row:
         return self.mean("rolling_stiffness", 0.0)
 
     def kinetic(self, static: float) -> float:
-        """μ_k of the pair, or the mean of those of the two materials, which default to their μ_s.
+        """μ_k of the pair, or the mean of those of the two materials, each of which is μ_s by default.
 
         Raises ModelError if it is larger than μ_s.
         """

@@ -1,10 +1,10 @@
 """The pass that computes rolling and twisting resistance of contacts.
 
 Two spheres with relative angular velocity w = ω_i − ω_j roll at v = R* w × n, as if they touched at a distance R*. A
-spring and a damper oppose the rolling displacement ∫ v dt with a force F_r = −k_r ξ_r − c_r v of at most μ_r F_n, which
-stands for the couple R* n × F_r on i and its opposite on j; it exerts no net force on either (Luding, Granular Matter
-10, 235, 2008; Santos et al., Phys. Rev. E 102, 032903, 2020). The twist about the normal is opposed in the same way, by
-a couple of at most μ_t F_n with μ_t a length.
+spring and a damper oppose the rolling displacement ∫ v dt with F_r = −k_r ξ_r − c_r v, of magnitude at most μ_r F_n.
+F_r is not a net force on the spheres: it only defines the couple R* n × F_r on i and the opposite couple on j (Luding,
+Granular Matter 10, 235, 2008; Santos et al., Phys. Rev. E 102, 032903, 2020). The twist about the normal is opposed in
+the same way, by a couple of at most μ_t F_n with μ_t a length.
 
 Couples are evaluated after the forces of a contact, from its normal force. Their work is booked as friction.
 """
@@ -54,7 +54,7 @@ def resist(record, resistance, slot, w, mean, R, delta, rows, row, h):
     trial = math.sqrt(dot(force, force))
     if trial > most:
         force = scale(most / max(trial, TINY), force)
-        # Spring and damper are stretched in parallel, like those of the tangential force.
+        # Spring and damper are in parallel, like those of the tangential force.
         roll = scale(1.0 / max(h * k + c, TINY), sub(scale(c, sub(roll, scale(h, v))), scale(h, force)))
     k, c, most = rows[row, LAW.twisting_stiffness], rows[row, LAW.twisting_damping], rows[row, LAW.twisting] * push
     rate = dot(w, n)
@@ -85,7 +85,8 @@ def add_couple(load, p, s, couple):
 @jit
 def resist_strip(spheres, candidates, walls, shapes, table, first, last, h):
     """Evaluate the contacts of a strip of places. Couples between spheres are added to their contact loads, and the
-    work of the mean of previous and new couples to the line of friction; couples of walls are booked with the kicks."""
+    work of the mean of previous and new couples is added to the ledger line of friction. The work of couples at walls
+    is booked with the kicks."""
     motion, load, rows, kinds = spheres.motion, spheres.load, table.rows, table.kinds[0]
     record, resistance, touches = candidates.record, candidates.resistance, candidates.touches
     for p in range(first, last):

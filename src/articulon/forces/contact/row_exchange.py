@@ -16,7 +16,7 @@ from articulon.forces.contact.contact_columns import LOAD
 from articulon.forces.sites.vector_packing import store_chosen
 
 LANES = 4
-"""Rows, and columns, that are transposed together."""
+"""Number of rows, and of columns, that are transposed together."""
 
 _LONG, _WORD, _BYTE = ir.IntType(64), ir.IntType(32), ir.IntType(8)
 _DOUBLES, _LONGS = ir.VectorType(ir.DoubleType(), LANES), ir.VectorType(_LONG, LANES)
@@ -26,8 +26,8 @@ _DOUBLES, _LONGS = ir.VectorType(ir.DoubleType(), LANES), ir.VectorType(_LONG, L
 def take_columns(
     typing: Any, table: Any, width: Any, rows: Any, k: Any, first: Any, columns: Any, at: Any, stride: Any
 ) -> Any:
-    """Read four columns, starting at ``first``, of a table of width ``width``, from the four rows that ``rows`` names
-    from its k-th entry on. Write them at ``at``, ``at + stride``, … of ``columns``, each with its four values
+    """Read four columns, starting at ``first``, of a table of width ``width``, from the four rows whose numbers are in
+    ``rows`` from its k-th entry on. Write them at ``at``, ``at + stride``, … of ``columns``, each with its four values
     contiguous."""
     long = types.int64
     return types.void(table, long, rows, long, long, columns, long, long), _take
@@ -37,7 +37,7 @@ def take_columns(
 def put_columns(
     typing: Any, table: Any, width: Any, rows: Any, k: Any, first: Any, columns: Any, at: Any, stride: Any
 ) -> Any:
-    """Inverse of ``take_columns``: write what it reads, and read what it writes."""
+    """Inverse of ``take_columns``: read the columns and write them to the rows."""
     long = types.int64
     return types.void(table, long, rows, long, long, columns, long, long), _put
 
@@ -55,11 +55,11 @@ def find_near(
     slots: Any,
     found: Any,
 ) -> Any:
-    """Return which of four pairs overlap, from the k-th on and before ``end``, as the lowest four bits of a number. The
-    spheres are in the rows of ``motion``, of width ``width``, that ``first`` and ``second`` name; coordinates and
-    radius come first in a row. The next four bits mark pairs whose ``touches`` is not zero. The numbers of the pairs
-    marked in either way are appended to ``slots`` from ``found`` on, and their count is in the bits above. The input
-    arrays extend three entries further, and ``slots`` is written as far."""
+    """Return a number whose lowest four bits tell which of four pairs overlap, from the k-th pair on and before
+    ``end``. The rows of the spheres in ``motion``, of width ``width``, are given by ``first`` and ``second``;
+    coordinates and radius come first in a row. The next four bits mark pairs whose ``touches`` is not zero. The numbers
+    of the pairs marked in either way are appended to ``slots`` from ``found`` on, and their count is in the bits above.
+    The input arrays must extend three entries beyond ``end``, and three more entries of ``slots`` are overwritten."""
     long = types.int64
     return types.int64(motion, long, first, second, touches, long, long, slots, long), _find_near
 
@@ -68,9 +68,9 @@ def find_near(
 def add_columns(
     typing: Any, load: Any, rows: Any, mine: Any, others: Any, columns: Any, at: Any, stride: Any, arm: Any, other: Any
 ) -> Any:
-    """Add four rows of loads, whose columns are at ``at``, ``at + stride``, …, to the rows of ``load`` named from
-    ``rows[mine]`` on, with torques multiplied by the values from ``arm`` on; and to those named from ``rows[others]``
-    on, with torques multiplied by the values from ``other`` on and forces negated."""
+    """Add four rows of loads, whose columns are at ``at``, ``at + stride``, …, to the rows of ``load`` whose numbers
+    begin at ``rows[mine]``, with torques multiplied by the values from ``arm`` on; and to those whose numbers begin at
+    ``rows[others]``, with torques multiplied by the values from ``other`` on and forces negated."""
     long = types.int64
     return types.void(load, rows, long, long, columns, long, long, long, long), _add
 
@@ -170,7 +170,7 @@ def _add(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             builder.load(_four(builder, source, _along(builder, at, stride, first + column)), align=8)
             for column in range(LANES)
         ]
-        # One contact after the other, because their spheres may be the same.
+        # One contact after the other, because two contacts may have the same sphere.
         for m, value in enumerate(_exchange(builder, taken)):
             for start, lever, sign in ((here[m], arms[m][0], builder.fadd), (there[m], arms[m][1], builder.fsub)):
                 where = _four(builder, data, builder.add(start, _constant(first)))

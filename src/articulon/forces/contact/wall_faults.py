@@ -25,7 +25,7 @@ class WallFault(str):
     """Description of a fault, as a phrase."""
 
     advice: str | None = None
-    """What the user can do."""
+    """Advice to the user."""
 
 
 def check_inside(model: Model, where: str) -> None:

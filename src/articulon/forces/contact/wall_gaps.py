@@ -1,4 +1,4 @@
-"""Distances of spheres from walls at given coordinates, outside a run: for the start of one."""
+"""Distances of spheres from walls at given coordinates; used at the start of a run."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ from articulon.model import Model
 
 @kernel
 def fill_gaps(walls, cell, x, reach, result):
-    """Compute distances of points from the nearest images of walls at t = 0; ``reach`` where a mesh is farther."""
+    """Compute distances of points from the nearest images of walls at t = 0; ``reach`` if a mesh is farther."""
     place_walls(walls, 0.0)
     for s in range(x.shape[0]):
         for w in range(walls.shape.size):

@@ -1,7 +1,7 @@
 """Lists of walls near each sphere, rebuilt with the spheres' neighbour list or when a wall has moved too far.
 
-The lists only decide which pairs are examined. Contacts are in the order of their features, so that results do not
-depend on when a list was built, to the last bit, and the lists are no part of the state.
+The lists only decide which pairs are examined. Contacts are in the order of their features, so results do not depend in
+any bit on when a list was built, and the lists are not part of the state.
 """
 
 import math
@@ -21,7 +21,7 @@ from articulon.forces.sites.cells import fractions
 from articulon.kernels import jit
 
 MOST = 16
-"""Largest number of places of one mesh that a sphere can touch at once."""
+"""Largest number of points of one mesh that a sphere can touch at once."""
 
 
 @jit
@@ -35,7 +35,8 @@ def walls_moved(walls, lists, skin):
 
 @jit
 def image(cell, d, k):
-    """Lattice vector that brings d to its k-th image: the nearest one for 0, and up to one period further each way."""
+    """Lattice vector that moves d to its k-th image: the nearest image for k = 0, and up to one period further in each
+    direction."""
     f = fractions(cell, d[0] + cell.origin[0], d[1] + cell.origin[1], d[2] + cell.origin[2])
     steps = (k % 3, k // 3 % 3, k // 9)
     s = (0.0, 0.0, 0.0)
@@ -54,7 +55,7 @@ def image(cell, d, k):
 @jit
 def repeats(walls, cell, w, k):
     """Whether the k-th image of a wall differs from the wall itself: planes and the insides of cylinders extend along
-    all periodic directions, and so may a bar."""
+    all periodic directions, and a bar may do so too."""
     found = True
     for a in range(3):
         step = k % 3 if a == 0 else k // 3 % 3 if a == 1 else k // 9
@@ -82,7 +83,7 @@ def cell_of(walls, w, y):
 @jit
 def list_group(walls, lists, w, x, shift, reach, group, entry, writes):
     """List the triangles of a wall within reach of a point that has been shifted to the image. Return an upper bound of
-    the places where it may be touched, and the number of triangles."""
+    the number of points where it may be touched, and the number of triangles."""
     places, triangles = 0, 0
     if walls.shape[w] == MESH:
         y = in_wall_frame(walls, w, x)
@@ -105,8 +106,8 @@ def list_group(walls, lists, w, x, shift, reach, group, entry, writes):
 
 @jit
 def list_place(walls, lists, cell, particles, spheres, skin, p, group, entry, writes):
-    """List the walls near the sphere at a place, at the position where the spheres were listed. Return an upper bound
-    of the wall places that it may touch, and the numbers of groups and triangles."""
+    """List the walls near the sphere at a place, at the sphere's position in the last list. Return an upper bound of
+    the wall places that it may touch, and the numbers of groups and triangles."""
     s = particles.order[p]
     slots, groups, entries = 0, 0, 0
     if spheres.inverse_mass[s] > 0.0:
@@ -132,7 +133,8 @@ def list_place(walls, lists, cell, particles, spheres, skin, p, group, entry, wr
 
 @jit
 def count_block(walls, lists, cell, particles, spheres, slots, skin, first, last):
-    """Count what is near the spheres at some places; each count is stored at the end of its place."""
+    """Count the walls, images and triangles near the spheres at some places; each count is stored at the end of its
+    place."""
     for p in range(first, last):
         slots.start[p + 1], lists.group_start[p + 1], lists.entry_first[p + 1] = list_place(
             walls, lists, cell, particles, spheres, skin, p, 0, 0, False
@@ -141,7 +143,7 @@ def count_block(walls, lists, cell, particles, spheres, slots, skin, first, last
 
 @jit
 def sum_walls(slots, lists):
-    """Turn row lengths into row starts; return whether the capacity suffices."""
+    """Convert row lengths to row starts; return whether the capacity suffices."""
     slots.start[0], lists.group_start[0], lists.entry_first[0] = 0, 0, 0
     n = slots.start.size - 1
     for p in range(n):
@@ -170,7 +172,8 @@ def wall_of(walls, feature):
 
 @jit
 def fill_block(walls, lists, cell, particles, spheres, slots, kept, skin, first, last):
-    """Write the lists of some places, with the kept contacts in the first slots."""
+    """Write the lists of the spheres at some places (indices in the order of cells), with the kept contacts in the
+    first slots."""
     order = particles.order
     n = order.size
     for p in range(first, last):
@@ -207,7 +210,8 @@ def outside_block(cell, particles, first, last):
 
 @jit
 def remember_poses(system):
-    """Store the poses of the walls, and the largest relevant distances from them."""
+    """Store the poses of the walls, and for each wall the largest distance of a relevant point from its reference
+    point."""
     walls, lists, particles, radius = system.shapes, system.near_walls, system.particles, system.spheres.radius
     reference, skin = particles.reference, system.skin[0]
     for w in range(walls.shape.size):
@@ -224,8 +228,8 @@ def remember_poses(system):
 
 
 def find_outside(cell, particles, lists):
-    """Find a sphere outside the box in each block. Numba's parallel loops accept no tuples of tuples, and lose what
-    they write to an array that is not named before the loop."""
+    """Find a sphere outside the box in each block. Numba's parallel loops accept no tuples of tuples, and lose values
+    that they write to an array that is not named before the loop."""
     n, outside = particles.order.size, lists.outside
     for b in prange(outside.size):
         first = PLACES * np.int64(b)
@@ -233,7 +237,7 @@ def find_outside(cell, particles, lists):
 
 
 def count_walls(walls, lists, cell, particles, spheres, slots, skin):
-    """Count what is near all spheres."""
+    """Count the walls, images and triangles near all spheres."""
     n = particles.order.size
     for b in prange(lists.outside.size):
         first = PLACES * np.int64(b)

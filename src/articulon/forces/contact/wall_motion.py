@@ -55,10 +55,10 @@ def wall_velocity(pose, w, x):
 
 @jit
 def largest_displacement(walls, listed, w, far2):
-    """Upper bound of the displacement of any relevant place of a wall since its pose was ``listed`` [length].
+    """Upper bound of the displacement of any relevant point of a wall since its pose was ``listed`` [length].
 
-    ``far2`` is the largest squared distance of a sphere from the wall's reference point, which bounds the relevant
-    places on a plane or cylinder; a mesh has a size of its own.
+    ``far2`` is the largest squared distance of a sphere from the wall's reference point, which limits the relevant part
+    of a plane or cylinder; a mesh has a known size.
     """
     pose, centre = walls.pose, walls.centre
     gone = sub(load_from(pose, w, WALL_POSE.place), load_from(listed, w, WALL_POSE.place))

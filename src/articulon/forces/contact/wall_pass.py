@@ -1,7 +1,8 @@
-"""The pass over spheres and walls: the places of walls that each sphere touches, and the forces that they exert.
+"""The pass over spheres and walls: it finds the *wall places*, which are the points of walls that a sphere touches, and
+computes their forces.
 
-A contact continues as its sphere slides from triangle to triangle: a place takes over the history of that contact of
-the sphere with the same wall whose normal is nearest to its own.
+A contact continues as its sphere slides from triangle to triangle: among the contacts of the sphere with the same wall,
+a wall place takes over the history of the contact whose normal is nearest to its own.
 """
 
 import math
@@ -32,7 +33,7 @@ from articulon.forces.sites.prefetching import LINE, prefetch
 from articulon.kernels import jit, kernel
 
 AHEAD = 8
-"""How many slots ahead of a sphere its data are prefetched."""
+"""Number of slots by which data are prefetched ahead of their sphere."""
 CONTACT: Any = None
 """Placeholder for the compiled law."""
 SHARE: Any = None
@@ -74,9 +75,10 @@ def is_taken(old, rows, m):
 
 @jit
 def match(slots, walls, first, had, places, numbers, rows, old):
-    """Find the contact that each place continues: ``old`` (rows,) gets its slot behind ``first``, −1 for none. A
-    contact of the same feature has priority, then one of the same wall with the nearest normal. Return a wall with a
-    place that faces the opposite way from the previous contact of its triangle, −1 for none."""
+    """Find the contact that each wall place continues: ``old`` (rows,) gets the slot of that contact, counted from
+    ``first``, −1 for none. A contact of the same feature has priority, then one of the same wall with the nearest
+    normal. Return a wall with a place whose normal is opposite to that of the previous contact of its triangle, −1 for
+    none."""
     through = -1
     for k in range(rows):
         old[k] = -1
@@ -99,8 +101,8 @@ def match(slots, walls, first, had, places, numbers, rows, old):
 
 @jit
 def continues_only_contact(slots, first, places, numbers):
-    """Whether the only place that a sphere touches continues its only contact, which is the usual case: the result that
-    ``match`` would find."""
+    """Whether the only wall place that a sphere touches continues its only contact. This is the usual case, and
+    ``match`` would find the same result."""
     along = dot(load_from(places, 0, WALL_PLACE.normal), load_from(slots.record, first, RECORD.normal))
     return slots.feature[first] == numbers[0, WALL_NUMBER.feature] and along >= 0.0
 
@@ -184,8 +186,8 @@ def act(slots, walls, motion, table, p, slot, gap, n, at, h):
 
 @jit
 def ask_ahead(slots, lists, motion, slot, behind):
-    """Prefetch what the sphere of a slot some way ahead needs: few spheres are near walls, and they are far apart in
-    memory."""
+    """Prefetch the data of the sphere of a slot that is evaluated later: few spheres are near walls, and they are far
+    apart in memory."""
     if slot + AHEAD < behind:
         p = slots.place[slot + AHEAD]
         prefetch(motion, MOTION.width * p)
@@ -276,7 +278,7 @@ def share_walls(slots, walls, lists, spheres, particles, table, time, h):
 
 def wall_pass(system, time, h):
     """Compute the records of all spheres and walls that touch, at a time, a time h after the last pass. Do nothing if
-    ``counts`` reports that a wall has moved beyond what is listed, or that a list exceeded its capacity."""
+    ``counts`` reports that a wall has moved too far for the lists, or that a list exceeded its capacity."""
     slots = system.walls
     place_walls(system.shapes, time)
     slots.counts[COUNTS.moved] = walls_moved(system.shapes, system.near_walls, system.skin[0])

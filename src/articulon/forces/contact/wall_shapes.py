@@ -22,8 +22,8 @@ def plane_gap(normal, y):
 @jit
 def cylinder_gap(axis, radius, y, inside):
     """Distance of a point from a cylinder about an axis through the origin, without caps, and the unit vector from the
-    wall to the point: ρ₀ − ρ and −e_ρ inside the cylinder, ρ − ρ₀ and e_ρ outside, with ρ the distance from the axis.
-    The distance is negative beyond the wall."""
+    wall to the point. With ρ the distance from the axis, these are ρ₀ − ρ and −e_ρ for the inside of the cylinder, and
+    ρ − ρ₀ and e_ρ for its outside. The distance is negative beyond the wall."""
     across = sub(y, scale(dot(axis, y), axis))
     rho = math.sqrt(dot(across, across))
     out = scale(1.0 / rho, across) if rho > 0.0 else (0.0, 0.0, 0.0)  # on the axis all directions are equally near

@@ -14,12 +14,12 @@ CELLS = 1 << 20
 """Largest number of cells for the triangles of one mesh."""
 
 LEAST_ANGLE = 1e-6
-"""Normals closer than this are equal up to rounding [rad]."""
+"""Angle between normals below which they count as equal [rad]."""
 
 
 class Walls(NamedTuple):
-    """All walls of a model. Each has features that a sphere can touch: a plane or cylinder itself, or the triangles of
-    a mesh, numbered across all walls. Only ``pose`` changes, and it depends on time alone."""
+    """All walls of a model. Each has features that a sphere can touch: the plane or cylinder itself, or the triangles
+    of a mesh. Features are numbered across all walls. Only ``pose`` changes, and it depends on time alone."""
 
     shape: np.ndarray
     """``PLANE``, ``INSIDE``, ``OUTSIDE`` or ``MESH``, shape (walls,)."""
@@ -62,12 +62,13 @@ class Walls(NamedTuple):
 
 
 class WallLists(NamedTuple):
-    """Walls near spheres, in groups. A group is a sphere and a wall, or an image of a wall. No part of the state."""
+    """Walls near spheres, in groups. A group is a sphere and a wall, or an image of a wall. They are not part of the
+    state."""
 
     listed: np.ndarray
     """Poses of the walls when these lists were built; NaN before the first build, shape (walls, 21)."""
     far2: np.ndarray
-    """Largest squared distance of a relevant place from the reference point of each wall at that time [length²]."""
+    """Largest squared distance of a relevant point from the reference point of each wall at that time [length²]."""
     outside: np.ndarray
     """A sphere of each block of places that has left the box, −1 for none, shape (blocks,)."""
     needed: np.ndarray
@@ -175,7 +176,7 @@ def _cells(
     spread = np.ptp(np.stack([a, b, c]), axis=0).max(axis=1)
     edge = max(reach, float(np.median(spread)), float(np.cbrt(np.prod(extent) / CELLS)))
     size = np.maximum(np.ceil(extent / edge).astype(np.int64), 1)
-    # Cells covered by a triangle's bounding box, enlarged by the reach ...
+    # Cells covered by a triangle's bounding box, enlarged by the reach.
     box_low, box_high = np.minimum(np.minimum(a, b), c) - reach, np.maximum(np.maximum(a, b), c) + reach
     first = np.clip(((box_low - low) / edge).astype(np.int64), 0, size - 1)
     last = np.clip(((box_high - low) / edge).astype(np.int64), 0, size - 1)
@@ -187,7 +188,7 @@ def _cells(
     place = first[of] + np.stack(
         [k // (width[:, 1] * width[:, 2]), k // width[:, 2] % width[:, 1], k % width[:, 2]], axis=1
     )
-    # ... without those that are farther than that from its plane.
+    # Leave out cells that are farther than the reach from the triangle's plane.
     middle = low + (place + 0.5) * edge
     kept = np.abs(np.einsum("ij,ij->i", normal[of], middle - a[of])) <= reach + 0.5 * np.sqrt(3.0) * edge * (1 + 1e-12)
     of, place = of[kept], place[kept]

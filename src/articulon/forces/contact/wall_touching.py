@@ -1,4 +1,4 @@
-"""Places of the walls that a sphere touches."""
+"""Wall places: the points of walls that a sphere touches."""
 
 from articulon.algebra.vectors import apply, apply_t, dot, load_from, scale, store_from, sub
 from articulon.forces.contact.contact_columns import WALL_NUMBER, WALL_PLACE, WALL_POSE
@@ -73,8 +73,8 @@ def touch_mesh(walls, w, near, first, last, y, radius, places, numbers, row):
     overlaps more triangles than the capacity.
 
     A place is a local minimum of the distance from y on the surface. A face point always is one. A point on an edge or
-    at a corner is one only if no triangle sharing it comes nearer. Of places whose normals differ by less than the
-    smooth angle only the nearest counts.
+    at a corner is one only if no triangle sharing it comes nearer. If the normals of several places differ by less than
+    the smooth angle, only the nearest place counts.
     """
     parts, base = walls.parts, walls.feature[w] - walls.triangle[w]
     end = row
@@ -95,8 +95,8 @@ def touch_mesh(walls, w, near, first, last, y, radius, places, numbers, row):
                 k -= 1
             put(places, numbers, k, gap, n, w, t + base, part)
             end += 1
-    # The nearest comes first. Those that are no places of their own are marked, because they still hide others behind
-    # them.
+    # The nearest place comes first. Candidates that are not separate places are marked and kept for now, because they
+    # still exclude others.
     for k in range(row, end):
         n, part, hidden = load_from(places, k, WALL_PLACE.normal), numbers[k, WALL_NUMBER.part], False
         for other in range(row, k):

@@ -1,7 +1,7 @@
 """Marks by which a thread tells others that data have been written.
 
-A thread that sees a mark also sees all that the marking thread wrote before: setting a mark is a store with release
-semantics, reading one is a load with acquire semantics.
+A thread that sees a mark also sees all data that the marking thread wrote before: setting a mark is a store with
+release semantics, reading one is a load with acquire semantics.
 """
 
 from typing import Any

@@ -1,10 +1,10 @@
 """Forces or impulses of several contacts at once, as one linear complementarity problem.
 
 With A = J M⁻¹ Jᵀ, contact forces λ along and across the normals give the accelerations, or velocities, A λ + b. For
-normals 0 ≤ (A λ + b)_n ⊥ λ_n ≥ 0. The force of a contact that already slips is along n − μ s. For any other contact the
-force across the normal is a sum of components β ≥ 0 in eight directions, one of which opposes the motion that would
-occur without it, with 0 ≤ μ λ_n − Σ β ⊥ σ ≥ 0 (D. E. Stewart and J. C. Trinkle, Int. J. Numer. Meth. Eng. 39, 2673,
-1996).
+normals 0 ≤ (A λ + b)_n ⊥ λ_n ≥ 0. The force of a contact that already slips in the direction s is along n − μ s. For
+any other contact the force across the normal is a sum of components β ≥ 0 in eight directions. One of these is opposite
+to the motion that would occur without this force. The slip speed σ obeys 0 ≤ μ λ_n − Σ β ⊥ σ ≥ 0 (D. E. Stewart and J.
+C. Trinkle, Int. J. Numer. Meth. Eng. 39, 2673, 1996).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Test for models of hard spheres: smooth ones that fly freely between impacts."""
+"""Test for models of hard spheres: frictionless spheres that move freely between impacts."""
 
 from weakref import WeakKeyDictionary
 
@@ -13,8 +13,8 @@ _SPHERES: WeakKeyDictionary[Model, bool] = WeakKeyDictionary()
 
 
 def only_hard_spheres(model: Model) -> bool:
-    """Whether all that moves are free particles, each a sphere whose site is at its centre, on which only frictionless
-    impacts with each other and gravity act."""
+    """Whether all moving bodies are free particles, each a sphere with its site at the centre, on which only gravity
+    and frictionless impacts with each other act."""
     if model not in _SPHERES:
         forest, sites, n, law = model.forest, model.sites, model.bodies, impacts_of(model)
         _SPHERES[model] = bool(

@@ -1,8 +1,8 @@
 """Hard cores of sites: spheres with impacts that replace the repulsion A/r¹² of a pair potential.
 
 The size of a core follows from the pair potential: the spheres touch at the distance σ at which U = A/r¹² − B/r⁶ + C/r
-crosses zero from above, the closest approach of two sites that come from infinity at zero speed. With B alone σ is
-(A/B)^(1/6), as in the Lennard-Jones potential. The remaining potential −B/r⁶ + C/r acts outside the core. (S. Guy,
+crosses zero from above. This is the closest approach of two sites that come from infinity at zero speed. With B alone σ
+is (A/B)^(1/6), as in the Lennard-Jones potential. The remaining potential −B/r⁶ + C/r acts outside the core. (S. Guy,
 2018, section 5.9, names impacts in place of the repulsion as future work; neither a size nor a restitution is given
 there.)
 """
@@ -32,7 +32,7 @@ class HardCores(NamedTuple):
     restitution: float
     """Coefficient of restitution e."""
     resting_speed: float
-    """Approach speed below which they come to rest, −1 for never [length/time]."""
+    """Approach speed below which cores come to rest against each other, −1 for never [length/time]."""
 
 
 NO_CORES = HardCores(np.zeros((0, 2), dtype=np.int64), np.zeros(0), 0.0, -1.0)
@@ -79,7 +79,7 @@ def gather_cores(model: Model, laws: Iterable[tuple[int, int, Law]], force: Any,
     found: dict[tuple[int, int], float] = {}
     known: dict[Law, float | None] = {}
     for i, j, law in laws:
-        # With parameters by kind σ is declared and does not depend on the charges.
+        # If the parameters are given by kind, σ is declared and does not depend on the charges.
         own = law if force.table else (law[0], law[1], 0.0)
         if own[0] <= 0.0:
             continue

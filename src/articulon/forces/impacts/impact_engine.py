@@ -22,16 +22,16 @@ from articulon.model import Model
 from articulon.model.joints import REVOLUTE
 
 ROUNDING = 1e-13
-"""A normal velocity below this fraction of the terms that it is the sum of counts as zero."""
+"""A normal velocity below this fraction of the terms of its sum counts as zero."""
 
 
 OVERLAP = 1e-9
-"""Largest overlap accepted at the start, relative to the terms of the gap. Coordinates and radii given with nine digits
-stay below it."""
+"""Largest overlap accepted at the start, relative to the size of the terms whose difference is the gap. Coordinates and
+radii given with nine digits stay below it."""
 
 
 class Spheres(NamedTuple):
-    """Positions and motion of everything that can hit something."""
+    """Positions and motion of all spheres and links, for the search for impacts."""
 
     x: np.ndarray
     """Centres of the spheres [length], shape (spheres, 3)."""
@@ -44,15 +44,15 @@ class Spheres(NamedTuple):
     spin: np.ndarray
     """Angular velocity of each link relative to its parent, world axes, shape (links, 3)."""
     arm: np.ndarray
-    """Origin of each link relative to its parent's, world axes [length], shape (links, 3)."""
+    """Origin of each link relative to the origin of its parent, world axes [length], shape (links, 3)."""
 
 
 class Event(NamedTuple):
-    """A contact that closes within a step, or may do so."""
+    """A contact that closes, or may close, within a step."""
 
     part: float
     """Approximate fraction of the step at which it closes; negative if only a shorter step can tell whether it
-    does."""
+    closes."""
     contact: np.ndarray
     """The contact, shape (1, 2)."""
 
@@ -106,7 +106,7 @@ class ImpactEngine:
 
     @property
     def may_rest(self) -> bool:
-        """Whether any contact may come to rest: one without restitution, or with a resting speed."""
+        """Whether any contact may come to rest, because it has no restitution or has a resting speed."""
         t = self.table
         return bool(
             (t.restitution == 0.0).any()
@@ -129,8 +129,8 @@ class ImpactEngine:
         return self.table, self.response.forest, skipped, tuple(start), tuple(end), h, *self.scratch, found
 
     def at(self, q: np.ndarray, u: np.ndarray) -> Spheres:
-        """Return positions and motion at the given coordinates and speeds; later calls for rows and gaps refer to the
-        latest ones."""
+        """Return positions and motion at the given coordinates and speeds; later calls for rows and gaps use the latest
+        ones."""
         if not self._placed:
             self._set_walls(self.table.walls)
             self._placed = True
@@ -150,20 +150,20 @@ class ImpactEngine:
             room = np.zeros((count, 2), dtype=np.int64)
 
     def gaps(self, at: Spheres, contacts: np.ndarray) -> np.ndarray:
-        """The gap of each contact, and the size of its terms, which sets its rounding error [length, or angle], shape
-        (n, 2)."""
+        """The gap of each contact, and the size of the terms whose difference it is, which determines its rounding
+        error [length, or angle], shape (n, 2)."""
         found = np.zeros((len(contacts), 2))
         self._gaps(self.table, at.x, at.q, contacts, found)
         return found
 
     def deepest(self, at: Spheres, skipped: np.ndarray, least: float = 2.0 * TOUCH) -> np.ndarray | None:
-        """Return the contact that overlaps most, shape (1, 2), apart from those in ``skipped``; None if no overlap is
+        """Return the contact that overlaps most, shape (1, 2), except those in ``skipped``; None if no overlap is
         larger than ``least`` relative to the size of the terms of its gap."""
         found = np.zeros((1, 2), dtype=np.int64)
         return found if self._deepest(self.table, at.x, at.q, skipped, found[0]) > least else None
 
     def check_start(self, q: np.ndarray, u: np.ndarray) -> None:
-        """Raises ModelError, naming the pair, if something overlaps or a joint is beyond a stop at the start."""
+        """Raises ModelError, naming the pair, if two objects overlap or a joint is beyond a stop at the start."""
         at = self.at(q, u)
         found = self.deepest(at, np.zeros((0, 2), dtype=np.int64), OVERLAP)
         if found is None:
@@ -216,7 +216,7 @@ class ImpactEngine:
         per = 3 if (mu > 0.0).any() else 1
         rows = self.rows(at, contacts, per)
         rounding = ROUNDING * (np.abs(rows.row) @ moved)[::per]
-        if step > 0.0:  # a gap that closes by rounding alone is ignored until it is an overlap
+        if step > 0.0:  # a gap that is closed only by rounding is ignored until the spheres overlap
             gap, size = self.gaps(at, contacts).T
             rounding = np.where(gap > -0.5 * TOUCH * size, np.maximum(rounding, 0.1 * TOUCH * size / step), rounding)
         return Touching(rows.row @ rows.jump.T, rows.row @ at.u, rounding, e, mu, resting, per), rows
@@ -263,12 +263,12 @@ class ImpactEngine:
         self._move(self.response.forest, q, u)
 
     def is_hinge(self, contact: Any) -> bool:
-        """Whether a contact is the stop of a revolute joint, whose impulse is an angular one."""
+        """Whether a contact is the stop of a revolute joint, whose impulse is angular."""
         a, b = (int(k) for k in contact)
         return a == STOP and int(self.model.kinds[limits_of(self.model)[b].body]) == REVOLUTE
 
     def name(self, contact: Any) -> str:
-        """Name of the two that meet, for messages."""
+        """Name of the two objects in contact, for messages."""
         a, b = (int(k) for k in contact)
         if a == STOP:
             return self.named.stops[b]

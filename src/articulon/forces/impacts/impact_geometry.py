@@ -1,9 +1,9 @@
 """Gaps of spheres and stops, and the time at which they first close within a step.
 
-Within a step each centre follows the cubic defined by its positions and velocities at the two ends, up to a departure
+Within a step each centre follows the cubic defined by its positions and velocities at the two ends, up to a deviation
 that is bounded for bodies that rotate (``path_departures.py``). The search uses bounds of the velocity and curvature of
-that cubic, so that it misses no contact, however fast the spheres are. It finds which two meet and approximately when,
-or that only a shorter step can tell; the integrator's own steps then determine the exact time.
+that cubic, so that it misses no contact at any speed of the spheres. It finds which two objects meet and approximately
+when, or it reports that only a shorter step can tell. The integrator's own steps then determine the exact time.
 """
 
 import math
@@ -28,10 +28,11 @@ from articulon.kernels import jit, kernel, routine
 DEEPEST = 24
 """Largest number of bisections of a step in the search for a contact."""
 MOST_LOOKS = 4096
-"""Largest number of parts of a step that are examined; two bodies that move side by side for long without touching need
-many."""
+"""Largest number of parts of a step that are examined; two bodies that move side by side for a long time without
+touching need many."""
 NONE, UNSURE = 2.0, -1.0
-"""In place of the fraction of a step: no contact closes; only a shorter step can tell whether one does."""
+"""Values in place of the fraction of a step: no contact closes; only a shorter step can tell whether a contact
+closes."""
 
 
 @kernel
@@ -102,7 +103,7 @@ def all_contacts(table):
 
 @routine
 def contact_gap(table, x, q, a, b):
-    """Gap, unit vector from the second to the first, and size of the numbers of which the gap is a difference."""
+    """Gap, unit vector from the second to the first, and size of the terms whose difference is the gap."""
     if a == STOP:
         bound, side, at = table.stop[b, 0], table.stop[b, 1], q[table.stop_coordinate[b]]
         return side * (at - bound), (0.0, 0.0, 0.0), table.stop[b, 4]
@@ -117,7 +118,7 @@ def contact_gap(table, x, q, a, b):
 
 @kernel
 def touching(table, x, q, found):
-    """Write the contacts that are closed, up to rounding, into ``found`` (room, 2). Return their number, which may
+    """Write the contacts that are closed, up to rounding, into ``found`` (capacity, 2). Return their number, which may
     exceed the capacity."""
     count = 0
     for k in range(all_contacts(table)):
@@ -152,8 +153,8 @@ def gaps_of(table, x, q, contacts, gaps):
 
 @kernel
 def deepest_overlap(table, x, q, skipped, found):
-    """Largest overlap of all contacts other than some (n, 2), relative to the size that determines the rounding of its
-    gap; the contact is written into ``found`` (2,)."""
+    """Largest overlap of all contacts except those in ``skipped`` (n, 2), relative to the size that determines the
+    rounding of its gap; the contact is written into ``found`` (2,)."""
     worst = 0.0
     for k in range(all_contacts(table)):
         a, b = contact_number(table, k)
@@ -174,8 +175,8 @@ def cubic(p0, p1, p2, p3, s):
 
 @routine
 def gap_on_path(table, a, b, path, s):
-    """Gap at a fraction s of the step, and its derivative by s. ``path`` is the cubic of the moving quantity: the
-    vector between two centres, a centre, or, in the first component, a coordinate."""
+    """Gap at a fraction s of the step, and its derivative with respect to s. ``path`` is the cubic of the moving
+    quantity: the vector between two centres, a centre, or, in the first component, a coordinate."""
     at, rate = cubic(path[0], path[1], path[2], path[3], s)
     if a == STOP:
         return table.stop[b, 1] * (at[0] - table.stop[b, 0]), table.stop[b, 1] * rate[0]
@@ -208,8 +209,8 @@ def path_bounds(table, a, b, path):
 
 @jit
 def least_gap(table, a, b, path, order, departure, s):
-    """The smallest gap at a fraction s of the step, and its derivative by s, if a path of the given order is departed
-    from by at most ``departure``."""
+    """The smallest possible gap at a fraction s of the step, and its derivative with respect to s. The true path
+    deviates from the path of the given order by at most ``departure``."""
     gap, rate = gap_on_path(table, a, b, path, s)
     off, slope = departure_at(order, departure, s)
     return gap - off, rate - slope
@@ -219,8 +220,9 @@ def least_gap(table, a, b, path, order, departure, s):
 def first_meeting(table, a, b, path, size, order, departure, until):
     """Fraction of the step at which the gap of a path can first close, at most ``until``; 2 if it does not.
 
-    A part of the step is skipped if no path within the bounds can close the gap there by more than rounding: if the gap
-    at its ends is larger than its largest possible change, or than the largest possible dip between them.
+    A part of the step is skipped if no path within the bounds can close the gap there by more than rounding. This is so
+    if the gap at the ends of the part is larger than its largest possible change, or than the largest possible dip
+    between the ends.
     """
     fastest, bend = path_bounds(table, a, b, path)
     off = departure_bounds(order, departure)
@@ -266,7 +268,7 @@ def first_event(table, forest, skipped, start, end, h, links, spheres, found):
 
 @jit
 def shortest_flight(cell):
-    """The relative displacement that brings another than the nearest image of a centre to the distance 0: half the
+    """The smallest relative displacement after which a centre can meet an image other than the nearest one: half the
     smallest width of a periodic box."""
     half = np.inf
     for k in range(3):
@@ -278,11 +280,11 @@ def shortest_flight(cell):
 
 @routine
 def find_first_event(table, skipped, start, end, h, order, departures, extents, found):
-    """Find the first of all contacts to close in a step of length h and write it into ``found`` (2,). Return the
+    """Find the contact that closes first in a step of length h, and write it into ``found`` (2,). Return the
     approximate fraction of the step at which it closes, 2 if none does, or −1 if only a shorter step can tell.
 
     ``start`` and ``end`` are (x, v, q, u) at the two ends; ``skipped`` (n, 2) are contacts to ignore; ``departures``
-    (spheres,) bounds how far spheres depart from paths of the given order; ``extents`` (spheres,) is scratch.
+    (spheres,) are bounds on the deviations of spheres from paths of the given order; ``extents`` (spheres,) is scratch.
     """
     x0, v0, q0, u0 = start
     x1, v1, q1, u1 = end
@@ -303,7 +305,7 @@ def find_first_event(table, skipped, start, end, h, order, departures, extents, 
             xa, xb = load(x0, a), load(x0, b)
             d = between(table, xa, xb)
             reach, flight = reach_of(table, a, b), extents[a] + extents[b]
-            # Another image than the one that is nearest at the start may be met.
+            # The sphere may meet an image other than the one that is nearest at the start.
             far = flight > max(half - reach, 0.25 * half)
             if not far and dot(d, d) > (reach * (1.0 + 2.0 * TOUCH) + flight) ** 2:
                 continue

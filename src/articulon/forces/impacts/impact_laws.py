@@ -56,8 +56,8 @@ class Outcome(NamedTuple):
     ended: bool
     """Whether no contact approaches any more."""
     reduced: int = 0
-    """Number of contacts that bounce with less than their restitution, because no impulse would give it, or only one
-    that adds energy."""
+    """Number of contacts that rebound with less than their restitution, because no impulse would give the full
+    restitution, or only one that adds energy."""
     reduced_most: int = 0
     """Contact whose restitution is reduced most."""
 

@@ -1,6 +1,6 @@
-"""What a run stores about its impacts: resting contacts, counters, and impacts in close succession.
+"""The data that a run stores about its impacts: resting contacts, counters, and impacts in close succession.
 
-It is a flat array in ``State.rule.history``, so that checkpoints include it.
+The data are a flat array in ``State.rule.history``, so that checkpoints include them.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,7 @@ class MemoryPlaces(Columns):
     """Entries of the flat array."""
 
     settled: int = 0
-    """1 if the contacts have been resolved since the latest step; 0 requests it again."""
+    """1 if the contacts have been resolved since the latest step; 0 requests that they are resolved again."""
     impacts: int = 1
     """Number of impacts since the start."""
     rests: int = 2
@@ -23,11 +23,11 @@ class MemoryPlaces(Columns):
     lifted: int = 3
     """Number of resting contacts that have come apart."""
     hasty: int = 4
-    """Number of successive steps that were each cut to a small fraction of the longest."""
+    """Number of successive steps that were each shortened to a small fraction of the longest."""
     latest: int = 5
     """Time of the latest impact [time]."""
     largest: int = 6
-    """Largest normal impulse [mass velocity], or, for the stop of a revolute joint, angular impulse."""
+    """Largest normal impulse [mass velocity]; for the stop of a revolute joint, the angular impulse."""
     largest_at: int = 7
     """Time of that impulse [time]."""
     largest_of: int = 8
@@ -37,22 +37,22 @@ class MemoryPlaces(Columns):
     longest: int = 11
     """Longest step so far [time]."""
     level: int = 12
-    """For steps of fixed length: how many times the latest one was halved."""
+    """For steps of fixed length: how many times the latest step was halved."""
     reduced: int = 13
     """Number of contacts of simultaneous impacts that had less than their restitution."""
     reduced_of: int = 14
-    """The latest of these (2)."""
+    """The latest of these contacts (2)."""
     resting: int = 16
     """Number of resting contacts, followed by their data."""
     contacts: int = 17
-    """Start of these data."""
+    """Start of the data of the resting contacts."""
 
 
 MEMORY = MemoryPlaces()
 
 
 WIDTH = 6
-"""Numbers stored per resting contact: the contact (2), its tangential mode, and the direction of its slip."""
+"""Number of values stored per resting contact: the contact (2), its tangential mode, and the direction of its slip."""
 
 
 class Rests(NamedTuple):

@@ -18,9 +18,10 @@ from articulon.model import Model
 from articulon.model.joints import REVOLUTE
 
 STOP = -1
-"""Stands in place of the first sphere of a contact; the second number is then that of a stop."""
+"""Value that replaces the number of the first sphere in the contact of a stop; the second number is then that of the
+stop."""
 TOUCH = 1e-12
-"""Gap, relative to the size of the numbers of which it is a difference, below which two touch."""
+"""Gap below which two objects touch, relative to the size of the terms whose difference is the gap."""
 MOST_SPHERES = 4000
 """Largest number of spheres, because every pair is examined in every step."""
 
@@ -29,8 +30,9 @@ MOST_PRESSED = 128
 
 
 class ImpactTable(NamedTuple):
-    """Everything that can hit something. A contact is named by two numbers: the index of a sphere, and that of another
-    one, or the number of spheres plus the feature of a wall; or ``STOP`` and the number of a stop.
+    """All spheres, walls and stops that can have impacts. A contact is named by two numbers. The first is the index of
+    a sphere, and the second that of another sphere, or the number of spheres plus the feature of a wall. For a stop
+    they are ``STOP`` and the number of the stop.
     """
 
     link: np.ndarray
@@ -42,19 +44,20 @@ class ImpactTable(NamedTuple):
     kind: np.ndarray
     """Kind of each sphere, −1 for one that only has a hard core, shape (spheres,)."""
     walled: np.ndarray
-    """Number of spheres with a radius of their own, which can hit walls; they come first, shape (1,)."""
+    """Number of spheres that have a radius and therefore can hit walls; they come first, shape (1,)."""
     core: np.ndarray
     """Class of each sphere for hard cores, shape (spheres,)."""
     core_size: np.ndarray
     """Distance at which the cores of two classes touch [length], 0 without cores, shape (classes, classes)."""
     core_constants: np.ndarray
-    """Restitution of hard cores, and the approach speed below which they come to rest, −1 for never, shape (2,)."""
+    """Restitution of hard cores, and the approach speed below which cores come to rest against each other, −1 for
+    never, shape (2,)."""
     pair: np.ndarray
     """Pairs of spheres that can meet, the lower first, shape (pairs, 2)."""
     cell: Cell
     """The box."""
     walls: Walls
-    """The walls, placed."""
+    """The walls, at their poses."""
     wall_of: np.ndarray
     """Wall of each feature, shape (features,)."""
     restitution: np.ndarray
@@ -70,8 +73,8 @@ class ImpactTable(NamedTuple):
     stop_link: np.ndarray
     """Link that the joint of each stop carries, shape (stops,)."""
     stop: np.ndarray
-    """Bound, side, restitution, speed below which it comes to rest (−1 for never), and the size by which a gap is
-    measured, shape (stops, 5)."""
+    """Bound, side, restitution, speed below which it comes to rest (−1 for never), and the size relative to which a gap
+    is measured, shape (stops, 5)."""
 
 
 class Named(NamedTuple):
@@ -156,8 +159,8 @@ def _stop_row(model: Model, stop: Limit) -> tuple[float, ...]:
 
 
 def _pairs(model: Model, spheres: np.ndarray, joints: int, every: np.ndarray, cores: HardCores) -> np.ndarray:
-    """Return the pairs of spheres that can meet: on bodies enough joints apart, and not both on the ground; and hard
-    cores."""
+    """Return the pairs of spheres that can meet: those on bodies that are enough joints apart and not both on the
+    ground; and pairs of hard cores."""
     first, second = np.triu_indices(spheres.size, 1)
     link = model.site_links[spheres]
     meets = link[first] != link[second]
@@ -175,7 +178,7 @@ def _pairs(model: Model, spheres: np.ndarray, joints: int, every: np.ndarray, co
 
 
 def most_resting(table: ImpactTable) -> int:
-    """Largest number of contacts that may rest at a time: the most that equal spheres can have, plus every stop."""
+    """Largest number of contacts that may rest at a time: the maximum for equal spheres, plus every stop."""
     spheres = table.link.size
     every = len(table.pair) + int(table.walled[0]) * table.wall_of.size
     return min(every, 9 * spheres) + table.stop_speed.size

@@ -51,18 +51,18 @@ class PairTable(NamedTuple):
 class Impacts(Declaration):
     """Impacts of spheres with each other and with walls: instantaneous events.
 
-    Spheres are the sites with a radius. When two spheres, or a sphere and a wall, come into contact, an impulse along
-    the normal n and, with friction, across it changes the speeds of the whole system at once: u⁺ = u⁻ + M⁻¹ Jᵀ Λ. J
-    holds the rows of the contact, and trees and loops respond as one system (W. J. Stronge, Impact Mechanics, 2000; F.
-    Pfeiffer and C. Glocker, Multibody Dynamics with Unilateral Contacts, 1996).
+    Spheres are the sites with a radius. When two spheres, or a sphere and a wall, come into contact, an impulse changes
+    the speeds of the whole system at once. It acts along the normal n and, with friction, across it: u⁺ = u⁻ + M⁻¹ Jᵀ
+    Λ. J is the Jacobian of the contact, and trees and loops respond as one system (W. J. Stronge, Impact Mechanics,
+    2000; F. Pfeiffer and C. Glocker, Multibody Dynamics with Unilateral Contacts, 1996).
 
     - ``newton``: the relative normal velocity of the two points becomes v_n⁺ = −e v_n⁻;
     - ``poisson``: the normal impulse of restitution is e times that of compression;
     - ``energetic``: the work that the normal impulse returns is e² times the work that it absorbed (Stronge 1990).
 
-    Without friction all three agree for a single impact. None ever adds energy: with friction, where Newton's or
-    Poisson's law would, the impulse is that of the largest restitution that does not (T. R. Kane and D. A. Levinson,
-    Dynamics, 1985, show how Newton's law alone adds energy).
+    Without friction all three agree for a single impact. None of them adds energy: if Newton's or Poisson's law with
+    friction would do so, the restitution is reduced to the largest value that does not add energy (T. R. Kane and D. A.
+    Levinson, Dynamics, 1985, show how Newton's law alone adds energy).
     """
 
     is_force: ClassVar[bool] = True
@@ -72,11 +72,11 @@ class Impacts(Declaration):
     friction: _Friction = 0.0
     """Coefficient of Coulomb friction μ."""
     law: Literal["newton", "poisson", "energetic"] = "newton"
-    """Quantity of which e is a ratio: velocities, impulses, or the square root of works."""
+    """Quantity whose ratio is e: velocities, impulses, or the square root of works."""
     simultaneous: Literal["sequential", "complementarity"] = "sequential"
     """Treatment of several impacts at one instant: ``sequential``, the fastest approach first, until no contact
-    approaches; or ``complementarity``, all by one linear complementarity problem, in which contacts that jam bounce
-    without restitution where Newton's law has no solution."""
+    approaches; or ``complementarity``, all by one linear complementarity problem, in which jammed contacts have no
+    restitution if Newton's law has no solution."""
     pairs: tuple[ImpactPair, ...] = ()
     """Properties of pairs of kinds that replace the general ones."""
     walls: tuple[AnyWall, ...] = ()
@@ -85,9 +85,10 @@ class Impacts(Declaration):
     excluded_joints: Annotated[Whole, Field(ge=0)] = 1
     """Spheres do not hit each other if their bodies are at most this many joints apart; those on one body never do."""
     resting_speed: Annotated[Quantity | None, Dimension("velocity", minimum=0)] = None
-    """Approach speed below which an impact is inelastic and becomes a resting contact, which pushes but does not pull,
-    for as long as accelerations press the two together [length/time]. With None contacts never rest: a bouncing ball
-    then comes to infinitely many impacts, which ends the run with an error."""
+    """Approach speed below which an impact is inelastic and becomes a resting contact [length/time]. A resting contact
+    pushes but does not pull, and lasts as long as accelerations press the two objects together. If it is
+    None, contacts never rest: a bouncing ball has infinitely many impacts in a finite time, and the run ends with an
+    error."""
 
     @model_validator(mode="after")
     def _in_bounds(self) -> Self:
@@ -100,14 +101,14 @@ class Impacts(Declaration):
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for kinds that nothing has, numbers out of bounds, walls that move, and a model in which
-        nothing can hit anything."""
+        """Raises ModelError for kinds that no sphere or wall has, numbers out of bounds, walls that move, and a model
+        in which no impact is possible."""
         if sum(isinstance(force, Impacts) for force in model.forces) > 1:
             raise ModelError(f"{where}: impacts are declared twice; one declaration holds every pair")
         if any(getattr(force, "kind", None) == "contact" for force in model.forces):
             raise ModelError(
-                f"{where}: the spheres of this model also have contacts, and both would repel them; "
-                "leave out one of the two"
+                f"{where}: the spheres of this model also have contact forces; impacts and contact forces would both "
+                "repel them, so leave out one of the two"
             )
         if not (model.sites.radius > 0.0).any():
             raise ModelError(f"{where}: the model has no spheres; give sites a radius")
@@ -116,8 +117,8 @@ class Impacts(Declaration):
             moving = [key for key in MOVES if any(float(x) != 0.0 for x in getattr(wall, key, ()))]
             if moving:
                 raise ModelError(
-                    f"{where}.walls[{k}].{moving[0]}: walls of impacts cannot move; leave it out, or carry a sphere by "
-                    "a driven body"
+                    f"{where}.walls[{k}].{moving[0]}: walls of impacts cannot move; leave out this key, or use a "
+                    "sphere on a driven body instead of the wall"
                 )
         spheres = int((model.sites.radius > 0.0).sum())
         if not parts and spheres < 2:
@@ -130,8 +131,8 @@ class Impacts(Declaration):
         return self.model_copy(update={"walls": tuple(walls)})
 
     def table(self, model: Model, where: str = "impacts") -> PairTable:
-        """Return restitution and friction by kinds; raises ModelError for kinds that nothing has, pairs that are given
-        twice and numbers out of bounds."""
+        """Return restitution and friction by kinds; raises ModelError for kinds that no sphere or wall has, pairs that
+        are given twice and numbers out of bounds."""
         sites = model.sites
         kinds = [sites.kinds[k] for k in np.unique(sites.kind[sites.radius > 0.0]).tolist()]
         names = tuple(dict.fromkeys([*kinds, *(wall.kind for wall in self.walls)]))
@@ -165,7 +166,7 @@ def within_one(restitution: Quantity | None) -> None:
 
 
 def check_restitution(restitution: float, where: str) -> None:
-    """Raises ModelError if a restitution is not in [0, 1], in whatever form it was given."""
+    """Raises ModelError if a restitution, given as a number or in another form, is not in [0, 1]."""
     if not 0.0 <= restitution <= 1.0:
         raise ModelError(f"{where}.restitution: {restitution:g} is not in [0, 1]: an impact cannot add energy")
 

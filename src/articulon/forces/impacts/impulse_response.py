@@ -1,8 +1,8 @@
 """Response of all speeds to a unit impulse at a contact: rows of J, and M⁻¹ Jᵀ by the recursion.
 
 For links at given poses, an impulse is a wrench on one link and its opposite on another, or a torque or force on one
-speed. The articulated-body recursion at rest converts it into the jump of all speeds, in O(n); if loops constrain the
-model, with their constraint impulses.
+speed. The articulated-body recursion at rest converts it into the jump of all speeds, in O(n). If loops constrain the
+model, their constraint impulses are included.
 """
 
 from typing import Any, NamedTuple
@@ -55,7 +55,8 @@ def response(
     diagonal: np.ndarray | None = None,
 ) -> tuple[Response, tuple[Program, ...]]:
     """Return the response of a model, and its programs, which the caller must keep alive. ``inertias`` (mass, first
-    moment and inertia of the links) replace the model's own; ``diagonal`` (nu,) is added to that of its mass matrix."""
+    moment and inertia of the links) replace the model's own; ``diagonal`` (nu,) is added to the diagonal of the mass
+    matrix."""
     forest, loops, motions = kernel_tables(model)
     links, nu = forest.mass.size, model.nu
     q, u, tau, jump = np.zeros(model.nq), np.zeros(nu), np.zeros(nu), np.zeros(nu)
@@ -103,7 +104,7 @@ def unit_row(r, table, a, b, at, xb, direction, row, jump):
     """Compute the rows of J and of M⁻¹ Jᵀ of a contact in a direction, into ``row`` and ``jump`` (nu,), for links whose
     poses are computed.
 
-    ``at`` is the point where it acts on the first; ``xb`` is the same point for the second, which may differ by a
+    ``at`` is the contact point on the first object. ``xb`` is the same point for the second, which may differ by a
     period if the first meets an image.
     """
     clear(r)
@@ -125,8 +126,9 @@ def unit_row(r, table, a, b, at, xb, direction, row, jump):
 
 @kernel
 def locate(r, table, x, v, spin, arm):
-    """Compute poses and velocities of the links at the coordinates and speeds of ``r``, the centres and velocities of
-    the spheres (spheres, 3), and the motion of the links relative to their parents, see :func:`link_motion`."""
+    """At the coordinates and speeds of ``r``, compute poses and velocities of the links, and centres and velocities of
+    the spheres (spheres, 3). Also compute the motion of the links relative to their parents, see
+    :func:`link_motion`."""
     run(r.place)
     sphere_states(table, r.ws, x, v)
     link_motion(r.forest.parent, r.ws, spin, arm)
@@ -134,7 +136,7 @@ def locate(r, table, x, v, spin, arm):
 
 @jit
 def across(n):
-    """A unit vector perpendicular to another, from the world axis that is farthest from it."""
+    """A unit vector perpendicular to n, constructed from the world axis that is farthest from n."""
     a, b, c = abs(n[0]), abs(n[1]), abs(n[2])
     e = (1.0, 0.0, 0.0) if a <= b and a <= c else (0.0, 1.0, 0.0) if b <= c else (0.0, 0.0, 1.0)
     t = cross(n, e)

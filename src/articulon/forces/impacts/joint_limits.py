@@ -35,16 +35,16 @@ class Limit(NamedTuple):
     restitution: float
     """Coefficient of restitution e."""
     resting_speed: float
-    """Speed below which it comes to rest there [angular speed or speed]; −1 for never."""
+    """Speed below which the joint comes to rest at the stop [angular speed or speed]; −1 for never."""
 
 
 class JointLimits(Declaration):
-    """Stops of revolute and prismatic joints: q ≥ lower and q ≤ upper, met instantaneously with a restitution.
+    """Stops of revolute and prismatic joints: q ≥ lower and q ≤ upper, with instantaneous impacts at the stops.
 
-    Limits are one number for each named body, the one that the joint carries. A name that ends in ``*`` stands for all
-    that begin so, and of two entries for a body the later counts. Angles are not wrapped: limits of −400 and 400
-    degrees allow more than one turn to each side. Several simultaneous impacts follow the law declared in ``impacts``,
-    if the model has them, and are sequential otherwise.
+    Limits are tables with one number for each named body, which selects the joint that carries it. A name that ends in
+    ``*`` means all bodies whose names begin so. If a body has two entries, the later one counts. Angles are not
+    wrapped: limits of −400 and 400 degrees allow more than one turn to each side. Several simultaneous impacts follow
+    the law declared in ``impacts``, if the model has them, and are sequential otherwise.
     """
 
     is_force: ClassVar[bool] = True
@@ -61,11 +61,11 @@ class JointLimits(Declaration):
     restitution: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = 1.0
     """Coefficient of restitution e of the joint's speed, in [0, 1]."""
     rotational_resting_speed: Annotated[Quantity | None, Dimension("angular_velocity", minimum=0)] = None
-    """Speed of a revolute joint below which it meets a stop without rebound, and then rests on it for as long as
-    accelerations press it there [angular speed]; None never rests."""
+    """Speed of a revolute joint below which it has no rebound from a stop, and then rests on the stop for as long as
+    accelerations press it there [angular speed]; with None it never rests."""
     translational_resting_speed: Annotated[Quantity | None, Dimension("velocity", minimum=0)] = None
-    """Speed of a prismatic joint below which it meets a stop without rebound, and then rests on it in the same way
-    [speed]; None never rests."""
+    """Speed of a prismatic joint below which it has no rebound from a stop, and then rests on the stop in the same way
+    [speed]; with None it never rests."""
 
     @model_validator(mode="after")
     def _something(self) -> Self:

@@ -6,19 +6,19 @@ R. W. Cottle, J.-S. Pang and R. E. Stone, The Linear Complementarity Problem, 19
 import numpy as np
 
 TINY = 1e-11
-"""Magnitude below which a pivot, relative to the largest number of its column, or a number of q, relative to the
-largest, counts as zero."""
+"""Relative magnitude that counts as zero: of a pivot, relative to the largest number of its column, or of a number of
+q, relative to the largest."""
 PERTURBED = 1e-7
-"""Perturbation of q, relative to its largest number, that prevents ties between rows: a body on four feet has ties
-only."""
+"""Perturbation of q, relative to its largest number, that prevents ties between rows: a body on four feet has only tied
+rows."""
 GOLDEN = 0.6180339887498949
 
 
 def lemke(M: np.ndarray, q: np.ndarray) -> np.ndarray | None:
     """Return z (n,), or None if the method ends on a ray, that is, without finding a solution.
 
-    The pivots are those of a slightly larger q, perturbed by a different amount in each row; the result is that of q
-    itself.
+    The pivots are chosen for a slightly larger q, perturbed by a different amount in each row; the result is the
+    solution for q itself.
     """
     n = q.size
     if n == 0 or q.min() >= -TINY * float(np.abs(q).max()):

@@ -1,9 +1,9 @@
 """Resting contacts: unilateral constraints whose forces keep gaps closed while the equations of motion are solved.
 
 A resting contact has a normal force λ along n. With friction it either slides, with a force μ λ against its slip, or
-sticks, with a force across the normal that keeps its slip at zero. The forces follow from the accelerations J u' + J' u
-of the gaps and slips, which they make zero; λ of a sliding contact acts along n − μ s, with s the direction of the slip
-(F. Pfeiffer and C. Glocker, Multibody Dynamics with Unilateral Contacts, 1996, chapter 5).
+sticks, with a force across the normal that keeps its slip at zero. The forces make the accelerations J u' + J' u of
+these gaps and slips zero, and follow from this condition. The λ of a sliding contact acts along n − μ s, with s the
+direction of the slip (F. Pfeiffer and C. Glocker, Multibody Dynamics with Unilateral Contacts, 1996, chapter 5).
 """
 
 from typing import NamedTuple
@@ -37,7 +37,7 @@ from articulon.model.state import CONTACT
 from articulon.passes import pass_of, run
 
 SLIDES, STICKS = 0, 1
-"""Tangential modes of a resting contact; one without friction slides."""
+"""Tangential modes of a resting contact; a contact without friction slides."""
 SMALLEST = 1e-11
 """A pivot below this fraction of the largest counts as zero: the row depends on others."""
 
@@ -48,37 +48,38 @@ class Pressed(NamedTuple):
     total: np.ndarray
     """Number of resting contacts, shape (1,)."""
     contact: np.ndarray
-    """The contacts, shape (room, 2)."""
+    """The contacts, shape (capacity, 2)."""
     mode: np.ndarray
-    """``SLIDES`` or ``STICKS``, shape (room,)."""
+    """``SLIDES`` or ``STICKS``, shape (capacity,)."""
     along: np.ndarray
-    """Direction of the slip where its speed is too small to define one, world frame, shape (room, 3)."""
+    """Direction of the slip, used if the slip speed is too small to define one, world frame, shape (capacity, 3)."""
     friction: np.ndarray
-    """Coefficient of friction μ, shape (room,)."""
+    """Coefficient of friction μ, shape (capacity,)."""
     force: np.ndarray
-    """Force along the normal and two directions across it, at the latest evaluation, shape (room, 3)."""
+    """Force along the normal and two directions across it, at the latest evaluation, shape (capacity, 3)."""
     slip: np.ndarray
-    """Velocity along these directions, shape (room, 3)."""
+    """Velocity along these directions, shape (capacity, 3)."""
     jammed: np.ndarray
-    """1 + the number of a contact whose force along n − μ s does not push the two apart; 0 for none, shape (1,)."""
+    """1 + the number of a contact whose force along n − μ s does not push the two objects apart; 0 for none, shape
+    (1,)."""
     normal: np.ndarray
-    """Unit normals, shape (room, 3)."""
+    """Unit normals, shape (capacity, 3)."""
     gamma: np.ndarray
-    """J' u, shape (3 room,)."""
+    """J' u, shape (3 capacity,)."""
     row: np.ndarray
-    """J, shape (3 room, nu)."""
+    """J, shape (3 capacity, nu)."""
     jump: np.ndarray
-    """M⁻¹ Jᵀ, shape (3 room, nu)."""
+    """M⁻¹ Jᵀ, shape (3 capacity, nu)."""
     column: np.ndarray
-    """M⁻¹ times the force direction of each unknown, shape (3 room, nu)."""
+    """M⁻¹ times the force direction of each unknown, shape (3 capacity, nu)."""
     number: np.ndarray
-    """Row number of each unknown, shape (3 room,)."""
+    """Row number of each unknown, shape (3 capacity,)."""
     matrix: np.ndarray
-    """Matrix of the unknowns, shape (3 room, 3 room)."""
+    """Matrix of the unknowns, shape (3 capacity, 3 capacity)."""
     right: np.ndarray
-    """Right-hand side, then the solution, shape (3 room,)."""
+    """Right-hand side, then the solution, shape (3 capacity,)."""
     order: np.ndarray
-    """Columns in the order of elimination, shape (3 room,)."""
+    """Columns in the order of elimination, shape (3 capacity,)."""
     x: np.ndarray
     """Centres of the spheres, shape (spheres, 3)."""
     v: np.ndarray
@@ -127,15 +128,15 @@ def drawn(table, r, s):
 
 @jit
 def about(axis, v, n, distance):
-    """Rate of change of the unit vector n that points from an axis (a unit vector, or zero for a point) to a point at a
-    distance from it that moves with v."""
+    """Rate of change of the unit vector n from an axis (its unit vector, or zero for a point) to a point that moves
+    with v, at the given distance from the axis."""
     swept = sub(v, add(scale(dot(axis, v), axis), scale(dot(n, v), n)))
     return scale(1.0 / distance, swept)
 
 
 @routine
 def normal_rate(table, feature, x, v, n, gap):
-    """Rate of change of the normal of a wall feature at a point at the distance ``gap`` that moves with v."""
+    """Rate of change of the normal of a wall feature, for a point that moves with v at the distance ``gap``."""
     w = table.wall_of[feature]
     walls = table.walls
     shape = walls.shape[w]
@@ -221,13 +222,14 @@ def find_press_rows(r, table, p):
 
 @jit
 def slip_direction(p, k):
-    """Direction of the slip in the two directions across: that of its velocity, or that in which it starts."""
+    """Direction of the slip in the two directions across the normal: that of its velocity, or that in which it
+    starts."""
     n = load(p.normal, k)
     t = across(n)
     s1, s2 = p.slip[k, 1], p.slip[k, 2]
     g1, g2 = dot(load(p.along, k), t), dot(load(p.along, k), cross(n, t))
     size = (s1 * s1 + s2 * s2) ** 0.5
-    if not s1 * g1 + s2 * g2 > 0.0:  # a step beyond the end of the slip is repeated, up to that end
+    if not s1 * g1 + s2 * g2 > 0.0:  # a step that passes the end of the slip is repeated up to that end
         s1, s2, size = g1, g2, (g1 * g1 + g2 * g2) ** 0.5
     if size > 0.0:
         return s1 / size, s2 / size
@@ -282,7 +284,7 @@ def solve_pivoted(A, b, order, m):
         for j in range(k + 1, rank):
             b[k] -= A[k, j] * b[j]
         b[k] /= A[k, k]
-    for k in range(m):  # back into the order of the unknowns
+    for k in range(m):  # restore the order of the unknowns
         A[0, order[k]] = b[k]
     for k in range(m):
         b[k] = A[0, k]
@@ -292,7 +294,7 @@ def solve_pivoted(A, b, order, m):
 def press(r, table, p, q, u, udot, power):
     """Add the accelerations that resting contacts cause, and book their power.
 
-    The forces are left in ``p.force``.
+    The forces are written to ``p.force``.
     """
     power[CONTACT] = 0.0
     count, m = p.total[0], 0

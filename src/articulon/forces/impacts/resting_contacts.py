@@ -13,9 +13,10 @@ from articulon.model import State
 from articulon.model.state import CONTACT
 
 SLOW = 1e-10
-"""Slip, relative to the size of the numbers that it is a sum of, below which it counts as zero."""
+"""Slip that counts as zero, relative to the size of the terms of its sum."""
 GIVES = 1e-9
-"""Fraction of the largest force by which a contact may pull, or exceed its friction cone, as rounding."""
+"""Fraction of the largest force by which a contact may pull or exceed its friction cone; it counts as a rounding
+error."""
 MOST_PROJECTIONS = 4
 REDUNDANT = 1e-11
 
@@ -29,11 +30,12 @@ def chosen(
     moved: np.ndarray,
 ) -> tuple[Rests, Rests] | None:
     """Select the resting contacts among those that are closed and do not open, for the accelerations ``free`` (nu,)
-    without contact forces; None if with friction no forces are found (P. Painlevé's paradox). The second return value
-    counts contacts that do not slip yet, and whose slip shall stay zero, as sticking.
+    without contact forces; None if no forces are found, which is possible with friction (P. Painlevé's paradox). The
+    second return value differs in one point: contacts that do not slip yet, and whose slip shall stay zero, have the
+    mode of sticking.
 
     ``stuck`` (n,) marks contacts that stuck before, ``slow`` (n,) gives speeds below which there is no slip, and
-    ``moved`` (nu,) the sizes of the numbers that determine the rounding of speeds.
+    ``moved`` (nu,) the sizes of the terms that determine the rounding of speeds.
     """
     p, n = engine.press_rows(contacts), len(contacts)
     rows = np.arange(3 * n)
@@ -67,7 +69,7 @@ def _resting(
     least = 1e-12 * float(np.abs(force[:, 0]).max(initial=0.0))
     held = force[:, 0] > least
     mode = np.where((mu > 0.0) & ~solved.slips, STICKS, SLIDES)
-    # The force of a contact that begins to slip opposes the slip that it could not hold.
+    # The force of a contact that begins to slip is opposite to the slip that friction could not prevent.
     sizes = np.linalg.norm(force[:, 1:], axis=1)
     against = -force[:, 1:] / np.where(sizes > 0.0, sizes, 1.0)[:, None]
     along = np.where(moving[:, None], ways, against)
@@ -80,7 +82,7 @@ def _resting(
 
 def margin(engine: ImpactEngine, u: np.ndarray) -> float:
     """Margin of the resting contacts until one pulls, slips or reverses its slip, after an evaluation at speeds u
-    (nu,); negative, beyond rounding, if one does.
+    (nu,); negative, beyond rounding, if a contact does so.
 
     If more contacts rest than are needed, the individual forces are not determined. The margin then tells whether
     forces exist that neither pull nor leave the friction cones: it follows from the smallest error of accelerations
@@ -103,8 +105,8 @@ def margin(engine: ImpactEngine, u: np.ndarray) -> float:
 
 
 def _feasible(engine: ImpactEngine) -> float:
-    """How far the error of accelerations under forces within their cones, relative to the size of the forces, is below
-    ``GIVES``."""
+    """``GIVES`` minus the smallest error of accelerations under forces within their cones, relative to the size of the
+    forces."""
     # SciPy's solvers are slow to import, and a run without resting contacts does not need them.
     from scipy.optimize import nnls
 
@@ -165,6 +167,6 @@ def keep_closed(engine: ImpactEngine, state: State, rests: Rests) -> None:
 
 
 def _least(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Least-norm solution of A x = b, for rows that may depend on others."""
+    """Minimum-norm solution of A x = b, for rows that may depend on others."""
     found: np.ndarray = np.linalg.lstsq(A, b, rcond=REDUNDANT)[0]
     return found

@@ -1,11 +1,12 @@
-"""Impacts of several contacts at one instant as one complementarity problem, also where contacts are redundant.
+"""Impacts of several contacts at one instant as one complementarity problem, also for redundant contacts.
 
-Newton's law asks for normal velocities of at least c = e |v⁻| after the impact. Redundant contacts may make this
-impossible: between two walls without a gap, a body cannot bounce off either. Let impulses p in the cones of friction
-balance each other, Jᵀ p = 0. Then p · v⁺ = 0, and without friction v_n⁺ ≥ c is possible if and only if p_n · c ≤ 0 for
-all such p: a contact that presses in one of them has e = 0 (Farkas's lemma). With friction, p_n · c ≤ 0 is sufficient
-for Lemke's method to find a solution, because the matrix is copositive (R. W. Cottle, J.-S. Pang and R. E. Stone, The
-Linear Complementarity Problem, 1992, theorem 4.4.12, for q · z = −p_n · c). All other contacts keep their restitution.
+Newton's law requires normal velocities of at least c = e |v⁻| after the impact. Redundant contacts may make this
+impossible: a body between two walls, without a gap, cannot rebound from either of them. Let impulses p in the cones of
+friction balance each other, Jᵀ p = 0. Then p · v⁺ = 0, and without friction v_n⁺ ≥ c is possible if and only if p_n · c
+≤ 0 for all such p: a contact with p_n > 0 in one of these p is given e = 0 (Farkas's lemma). With friction, p_n · c ≤ 0
+is sufficient for Lemke's method to find a solution, because the matrix is copositive (R. W. Cottle, J.-S. Pang and R.
+E. Stone, The Linear Complementarity Problem, 1992, theorem 4.4.12, for q · z = −p_n · c). All other contacts keep their
+restitution.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from articulon.forces.impacts.impact_laws import Outcome, Touching
 from articulon.forces.impacts.linear_complementarity import lemke
 
 KEPT = 1e-7
-"""Decrease of a restitution below which it counts as kept."""
+"""Decrease of a restitution below which the restitution counts as unchanged."""
 
 
 def at_once(t: Touching, law: str = "newton") -> Outcome:
@@ -25,9 +26,9 @@ def at_once(t: Touching, law: str = "newton") -> Outcome:
 
     Newton's law requires v_n⁺ + e v_n⁻ ≥ 0 ⊥ Λ_n ≥ 0 for all approaching contacts. With Poisson's law, one such problem
     without restitution gives the impulses of compression, and a second one those of restitution, at least e times as
-    large (F. Pfeiffer and C. Glocker 1996, chapter 8). If redundant contacts leave no solution by Newton's law, those
-    that jam bounce without restitution. If the impulses would add energy, which can happen with unequal restitutions or
-    friction, the impulse is the mixture with that of compression that conserves the energy. Contacts that do not
+    large (F. Pfeiffer and C. Glocker 1996, chapter 8). If Newton's law has no solution because contacts are redundant,
+    the jammed contacts have no restitution. The impulses would add energy in some cases with unequal restitutions or
+    friction. Then a mixture with the impulses of compression is used that conserves the energy. Contacts that do not
     influence each other are resolved separately.
 
     ``Outcome.reduced`` counts contacts with reduced restitution.
@@ -72,7 +73,8 @@ def _coupled(t: Touching) -> list[np.ndarray]:
 
 
 def _resolved(t: Touching, law: str) -> tuple[np.ndarray, np.ndarray] | None:
-    """Impulses (rows,) of contacts, and by how much the restitution of each is reduced (n,); None if there are none."""
+    """Impulses (rows,) of contacts, and the reduction of the restitution of each (n,); None if no impulses are
+    found."""
     approach = np.where(t.velocity[t.normal] < -t.rounding, -t.velocity[t.normal], 0.0)
     e = np.where((approach > 0.0) & (approach >= t.resting), t.restitution, 0.0)
     plastic = _solved(t, t.velocity, np.zeros(e.size))
@@ -100,8 +102,8 @@ def _resolved(t: Touching, law: str) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def jammed_contacts(t: Touching, cones: bool) -> np.ndarray:
-    """Whether each contact presses in some impulses that balance each other, shape (n,): normal ones, or those within
-    the ``cones`` of friction."""
+    """Whether each contact has a normal impulse in some set of impulses that balance each other, shape (n,). The
+    impulses are along normals or, with ``cones``, within the cones of friction."""
     from scipy.optimize import linprog
 
     n = t.friction.size
@@ -144,8 +146,8 @@ def _solved(t: Touching, b: np.ndarray, given: np.ndarray) -> np.ndarray | None:
 
 
 def _without_gain(t: Touching, plastic: np.ndarray, full: np.ndarray) -> tuple[np.ndarray, float]:
-    """Impulse between ``plastic`` and ``full`` that is nearest to ``full`` and adds no energy, and its part of
-    ``full``."""
+    """Impulse between ``plastic`` and ``full`` that is nearest to ``full`` and adds no energy, and the fraction of
+    ``full`` in it."""
     d = full - plastic
     a, b = 0.5 * float(d @ t.matrix @ d), float((t.velocity + t.matrix @ plastic) @ d)
     c = float((t.velocity + 0.5 * t.matrix @ plastic) @ plastic)

@@ -1,10 +1,10 @@
 """One impact with Coulomb friction, integrated over its normal impulse.
 
-As the normal impulse p grows, v' = A (1, −μ s): depending on A and friction the slip s rotates, ends, sticks or starts
-again, and its course is known for every p (E. J. Routh, Dynamics of a System of Rigid Bodies, 1905; V. Bhatt and J.
-Koechling, J. Appl. Mech. 62, 907, 1995). Compression ends where the normal velocity is zero. The laws differ in where
-restitution ends; none continues beyond the point where the normal impulse has returned all the work that it absorbed,
-so that energy never rises. Friction dissipates energy at every p.
+As the normal impulse p grows, dv/dp = A (1, −μ s), with s the direction of the slip. Depending on A and friction the
+slip rotates, ends, sticks or starts again. The motion is known for every p (E. J. Routh, Dynamics of a System of Rigid
+Bodies, 1905; V. Bhatt and J. Koechling, J. Appl. Mech. 62, 907, 1995). Compression ends when the normal velocity is
+zero. The laws differ in the end of restitution. No law continues after the normal impulse has returned all the work
+that it absorbed, so energy never increases. Friction dissipates energy at every p.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ PARALLEL = 1e-12
 TURN = 0.01
 """Relative change of the slip in one step while its direction changes."""
 ENDED = 1e-10
-"""A slip smaller than this fraction of its former size, or of what impulses could make of it, counts as ended."""
+"""A slip counts as ended if it is smaller than this fraction of its earlier size, or of the size that the impulses
+could produce."""
 MOST_PARTS = 20000
 """Largest number of phases of an impact."""
 
@@ -35,7 +36,7 @@ def impact_with_friction(A: np.ndarray, v: np.ndarray, e: float, mu: float, law:
     e, mu
         Restitution and friction.
     law
-        Quantity of which e is a ratio: ``newton``, ``poisson`` or ``energetic``.
+        Quantity whose ratio is e: ``newton``, ``poisson`` or ``energetic``.
 
     Returns
     -------
@@ -91,14 +92,15 @@ class _Impact:
         return self.e == 0.0
 
     def _at_rest(self) -> np.ndarray:
-        """Force per normal impulse that keeps the slip at zero, or that of the slip that then begins."""
+        """Impulse per normal impulse that keeps the slip at zero or, if friction cannot, that of the slip that
+        begins."""
         A, mu = self.A, self.mu
         stick = -np.linalg.lstsq(A[1:, 1:], A[1:, 0], rcond=1e-12)[0]
         size = float(np.linalg.norm(stick))
         if size <= mu:
             return np.array([1.0, *stick])
         low, high = 0.0, float(np.linalg.norm(A[1:, 0]))
-        for _ in range(200):  # |(μ A_tt + c)⁻¹ A_tn| = 1 falls with c
+        for _ in range(200):  # find c with |(μ A_tt + c)⁻¹ A_tn| = 1; the left side falls with c
             c = 0.5 * (low + high)
             s = np.linalg.solve(mu * A[1:, 1:] + c * np.eye(2), A[1:, 0])
             if float(s @ s) > 1.0:
@@ -106,7 +108,7 @@ class _Impact:
             else:
                 high = c
         s /= float(np.linalg.norm(s))
-        self.v[1:] = 2.0 * self.slow * s  # it slips in that direction from now on
+        self.v[1:] = 2.0 * self.slow * s  # the contact slips in this direction from now on
         return np.array([1.0, *(-mu * s)])
 
     def _left(self, rate: np.ndarray) -> float:
@@ -114,7 +116,7 @@ class _Impact:
         v, a = float(self.v[0]), float(rate[0])
         if self.compressing:
             return -v / a if a > 0.0 else math.inf
-        ends = [_first_root(0.5 * a, v, self.work)]  # all the work is returned
+        ends = [_first_root(0.5 * a, v, self.work)]  # the normal impulse has returned all the work
         if self.law == "newton":
             ends.append((-self.e * self.start - v) / a if a > 0.0 else math.inf)
         elif self.law == "poisson":

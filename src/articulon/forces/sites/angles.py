@@ -23,11 +23,11 @@ class HarmonicAngles(Declaration):
     positional: ClassVar[tuple[str, ...]] = ("angles",)
     kind: Literal["harmonic-angles"] = "harmonic-angles"
     angles: Annotated[tuple[tuple[Whole, Whole, Whole], ...], Field(min_length=1)]
-    """Three sites each, by index, the middle one at the vertex."""
+    """Three sites of each angle, by index; the middle one is the vertex."""
     stiffness: Annotated[Quantity | tuple[Quantity, ...], Dimension("torsional_stiffness", minimum=0)]
-    """k, one for all or one each [energy/rad²]."""
+    """k, one number for all angles or one for each [energy/rad²]."""
     angle: Annotated[Quantity | tuple[Quantity, ...], Dimension("angle", minimum=0)]
-    """θ₀, one for all or one each [rad]."""
+    """θ₀, one number for all angles or one for each [rad]."""
 
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError for sites that do not exist, parameters that do not match, and angles listed twice."""
@@ -45,15 +45,15 @@ class HarmonicAngles(Declaration):
 
 
 class CosineAngles(Declaration):
-    """U = k (1 + cos θ) for each angle θ at the middle of three sites: zero where they are collinear (Everaers et al.,
+    """U = k (1 + cos θ) for each angle θ at the middle of three sites: zero if they are collinear (Everaers et al.,
     Macromolecules 53, 1901, 2020, eq. 3)."""
 
     positional: ClassVar[tuple[str, ...]] = ("angles",)
     kind: Literal["cosine-angles"] = "cosine-angles"
     angles: Annotated[tuple[tuple[Whole, Whole, Whole], ...], Field(min_length=1)]
-    """Three sites each, by index, the middle one at the vertex."""
+    """Three sites of each angle, by index; the middle one is the vertex."""
     stiffness: Annotated[Quantity | tuple[Quantity, ...], Dimension("energy")]
-    """k, one for all or one each [energy]."""
+    """k, one number for all angles or one for each [energy]."""
 
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError for sites that do not exist, parameters that do not match, and angles listed twice."""
@@ -75,8 +75,8 @@ def harmonic_bend(table, cell, particles, m):
     sites.
 
     ∇_i θ = â × n̂/a and ∇_k θ = n̂ × b̂/b with n = a × b. Over the three sites, Σ|∇θ|² = 2/a² + 2/b² − 2 cos θ/(ab) and
-    Σ∇²θ = [2 cos θ (1/a² + 1/b²) − 2/(ab)]/sin θ. For a straight angle the direction of n̂ is arbitrary and the force
-    zero.
+    Σ∇²θ = [2 cos θ (1/a² + 1/b²) − 2/(ab)]/sin θ. For a straight angle the direction of n̂ is arbitrary, and the force
+    is zero.
     """
     x, y, z, place, members = particles.x, particles.y, particles.z, particles.place, table.members
     i, j, k = place[members[m, 0]], place[members[m, 1]], place[members[m, 2]]
@@ -92,7 +92,7 @@ def harmonic_bend(table, cell, particles, m):
     h = cross(b, n)
     s, t = per / aa, per / bb
     fi, fk = (s * f[0], s * f[1], s * f[2]), (t * h[0], t * h[1], t * h[2])
-    # For a straight angle with θ₀ at 0 or π, where both vanish, U'/sin θ is ±k.
+    # For a straight angle with θ₀ = 0 or π, U' and sin θ are both zero, and U'/sin θ is ±k.
     ratio = slope * ab / sine if sine > 0.0 or slope != 0.0 else math.copysign(stiffness, cosine)
     inverse, c = 1.0 / aa + 1.0 / bb, cosine / ab
     laplacian = stiffness * (2.0 * inverse - 2.0 * c / ab) + ratio * (2.0 * c * inverse - 2.0 / ab)

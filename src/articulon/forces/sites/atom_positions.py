@@ -18,6 +18,6 @@ def atoms_of(model: Model, where: str) -> Atoms:
 def atom_positions(model: Model, q: np.ndarray) -> np.ndarray:
     """World positions of the atoms at coordinates q [length], shape (atoms, 3); raises ModelError if there are none.
 
-    Molecules are whole: coordinates are never wrapped into a box.
+    Molecules are never split at the faces of a box: coordinates are not wrapped.
     """
     return site_positions(model, q)[atoms_of(model, "atom_positions").site]

@@ -1,8 +1,9 @@
-"""Restriction of pair laws to groups of sites: the key ``between`` of such laws.
+"""Restriction of pair laws to groups of sites: the key ``between`` of pair laws.
 
-Kernels identify sites by kind alone, and read the cutoff of a pair from the row of its two kinds. If a law acts between
-some groups only, sites of one kind but of different groups become separate classes, which take the role of kinds. Pairs
-of classes that do not interact have no cutoff, and are left out of the neighbour list unless another law needs them.
+Kernels identify sites by kind alone, and read the cutoff of a pair from the row of its two kinds. If a law acts only
+between some groups, sites of one kind but of different groups become separate classes. The kernels use these classes as
+kinds. Pairs of classes that do not interact have no cutoff; the neighbour list contains them only if another law needs
+them.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from articulon.forces.sites.site_terms import PairTerm, Term
 from articulon.model import Model
 
 NEVER = -1.0
-"""Stands for the squared cutoff of pairs that do not interact."""
+"""Value of the squared cutoff of pairs that do not interact."""
 
 
 class BetweenGroups(Declaration):
@@ -47,7 +48,7 @@ def group_pairs(
 
 
 def interacting(model: Model, groups: Sequence[tuple[int, int]] | None) -> np.ndarray:
-    """Whether each two groups interact, shape (groups, groups)."""
+    """Whether two groups interact, shape (groups, groups)."""
     count = len(model.sites.groups)
     if groups is None:
         return np.ones((count, count), dtype=bool)
@@ -66,13 +67,13 @@ def pair_counts(model: Model, groups: Sequence[tuple[int, int]] | None) -> np.nd
 
 
 def chosen_pairs(model: Model, groups: Sequence[tuple[int, int]] | None, pairs: np.ndarray) -> np.ndarray:
-    """Which of the pairs of sites (n, 2) belong to groups that interact, shape (n,)."""
+    """Whether the groups of each pair of sites (n, 2) interact, shape (n,)."""
     group = model.sites.group
     return interacting(model, groups)[group[pairs[:, 0]], group[pairs[:, 1]]]
 
 
 class Classes(NamedTuple):
-    """Classes that take the role of the kinds of sites in kernels."""
+    """Classes of sites, which kernels use as kinds."""
 
     of_site: np.ndarray
     """Class of each site, shape (sites,)."""
@@ -83,7 +84,8 @@ class Classes(NamedTuple):
 
 
 def classes_of(model: Model, terms: Sequence[Term]) -> Classes:
-    """Return the classes of a model with the given terms: its kinds, if all terms are laws between all sites."""
+    """Return the classes of a model with the given terms: the classes are the kinds if all terms act between all
+    sites."""
     sites, kinds = model.sites, len(model.sites.kinds)
     restricted = [term for term in terms if isinstance(term, PairTerm) and term.between is not None]
     if not restricted:

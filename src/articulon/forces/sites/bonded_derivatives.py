@@ -83,12 +83,12 @@ def no_pair_law(r2, rows, k, charges):
 
 
 LAW = no_pair_law
-"""Placeholder for the law of pairs that are listed and scaled (``exclusions.py``)."""
+"""Placeholder for the law of listed pairs whose interaction is scaled (``exclusions.py``)."""
 
 
 @jit
 def scaled_adjoint(sites, total, terms, refresh, which, ends, moved, rows, charges, found):
-    """Add the adjoint of pairs that are listed and scaled."""
+    """Add the adjoint of listed pairs whose interaction is scaled."""
     table, of_law = sites.tables[which], ends[0]
     factor, coulomb = table.constants[0], table.constants[table.constants.size - 1]
     for m in range(table.members.shape[0]):
@@ -111,7 +111,7 @@ def scaled_adjoint(sites, total, terms, refresh, which, ends, moved, rows, charg
 
 @jit
 def scaled_tangent(sites, total, terms, refresh, which, ends, moved, rows, charges, found):
-    """Add the tangent of pairs that are listed and scaled."""
+    """Add the tangent of listed pairs whose interaction is scaled."""
     table, of_law = sites.tables[which], ends[0]
     factor, coulomb = table.constants[0], table.constants[table.constants.size - 1]
     for m in range(table.members.shape[0]):
@@ -144,7 +144,8 @@ def angle_at(sites, table, m):
 
 @jit
 def turning_angle(a, b, da, db):
-    """Return θ between two arms and ∇θ by each, and their derivatives by the arms; NaN for a straight angle."""
+    """Return the angle θ between two arms a and b, its gradients with respect to a and b, and the changes of these
+    gradients with the changes ``da`` and ``db``; NaN for a straight angle."""
     n, aa, bb = cross(a, b), dot(a, a), dot(b, b)
     dn = add(cross(da, b), cross(a, db))
     sine = math.sqrt(dot(n, n))
@@ -160,7 +161,8 @@ def turning_angle(a, b, da, db):
 
 @jit
 def cosine_of_angle(a, b, da, db):
-    """Return cos θ between two arms and its gradient by each, and their derivatives by the arms."""
+    """Return cos θ of the angle between two arms a and b, its gradients with respect to a and b, and the changes of
+    these gradients with the changes ``da`` and ``db``."""
     aa, bb = dot(a, a), dot(b, b)
     per = 1.0 / math.sqrt(aa * bb)
     c = dot(a, b) * per
@@ -183,7 +185,7 @@ def harmonic_bend(theta, rows, m):
 
 @jit
 def cosine_bend(cosine, rows, m):
-    """k (1 + cos θ): U, and U' and U'' by cos θ."""
+    """k (1 + cos θ): U, and its first two derivatives with respect to cos θ."""
     return rows[m, 0] * (1.0 + cosine), rows[m, 0], 0.0
 
 
@@ -235,7 +237,7 @@ def angle_tangent(sites, total, terms, refresh, which, ends, moved, rows, charge
 
 @jit
 def dihedral_change(b1, b2, b3, db1, db2, db3):
-    """Return the change of ∇φ at the four sites (``dihedrals.dihedral``) with the bonds."""
+    """Return the change of ∇φ at the four sites (``dihedrals.dihedral``) due to changes of the bond vectors."""
     p, q = cross(b1, b2), cross(b2, b3)
     dp, dq = add(cross(db1, b2), cross(b1, db2)), add(cross(db2, b3), cross(b2, db3))
     axis2, pp, qq = dot(b2, b2), dot(p, p), dot(q, q)
@@ -320,7 +322,7 @@ def bond_passes(name: str, law: Any, *columns: int) -> TermPasses:
 
 
 def scaled_passes(name: str, law: Any, *columns: int) -> TermPasses:
-    """Return the passes of pairs that are listed and scaled, with a pair law."""
+    """Return the passes of listed pairs whose interaction is scaled, with a pair law."""
     return _passes(scaled_adjoint, scaled_tangent, name, columns, LAW=law)
 
 

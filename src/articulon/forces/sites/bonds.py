@@ -20,16 +20,16 @@ Bonds = Annotated[tuple[tuple[Whole, Whole], ...], Field(min_length=1)]
 
 
 class HarmonicBonds(Declaration):
-    """U = ½ k (r − r₀)² for each bond, with r the distance of two sites."""
+    """U = ½ k (r − r₀)² for each bond, with r the distance between two sites."""
 
     positional: ClassVar[tuple[str, ...]] = ("bonds",)
     kind: Literal["harmonic-bonds"] = "harmonic-bonds"
     bonds: Bonds
     """Pairs of sites, by index."""
     stiffness: Annotated[Quantity | tuple[Quantity, ...], Dimension("stiffness", minimum=0)]
-    """k, one for all or one each [energy/length²]."""
+    """k, one number for all bonds or one for each [energy/length²]."""
     length: Annotated[Quantity | tuple[Quantity, ...], Dimension("length", minimum=0)]
-    """r₀, one for all or one each [length]."""
+    """r₀, one number for all bonds or one for each [length]."""
 
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError for sites that do not exist, parameters that do not match, and bonds listed twice."""
@@ -49,8 +49,8 @@ class FeneBonds(Declaration):
     """U = −½ k R₀² ln(1 − (r/R₀)²) for each bond, whose length stays below R₀ (Kremer and Grest, J. Chem. Phys. 92,
     5057, 1990).
 
-    With ``epsilon``, the two sites also repel each other by 4ε[(σ/r)¹² − (σ/r)⁶] + ε up to 2^{1/6}σ; exclude the pair
-    from the forces between all sites then (``bonds_apart = 1`` of the exclusions).
+    With ``epsilon``, the two sites also repel each other by 4ε[(σ/r)¹² − (σ/r)⁶] + ε up to 2^{1/6}σ; then exclude the
+    pair from the forces between all sites (``bonds_apart = 1`` of the exclusions).
     """
 
     positional: ClassVar[tuple[str, ...]] = ("bonds",)
@@ -60,13 +60,13 @@ class FeneBonds(Declaration):
     bonds: Bonds
     """Pairs of sites, by index."""
     stiffness: Annotated[Quantity | tuple[Quantity, ...], Dimension("stiffness", minimum=0)]
-    """k, one for all or one each [energy/length²]."""
+    """k, one number for all bonds or one for each [energy/length²]."""
     extent: Annotated[Quantity | tuple[Quantity, ...], Dimension("length", minimum=0, exclusive=True)]
-    """R₀, one for all or one each [length]."""
+    """R₀, one number for all bonds or one for each [length]."""
     epsilon: Annotated[Quantity | tuple[Quantity, ...], Dimension("energy", minimum=0)] = 0.0
-    """ε, one for all or one each [energy]."""
+    """ε, one number for all bonds or one for each [energy]."""
     sigma: Annotated[Quantity | tuple[Quantity, ...] | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """σ, one for all or one each [length]."""
+    """σ, one number for all bonds or one for each [length]."""
 
     @model_validator(mode="after")
     def _both(self) -> Self:
@@ -113,7 +113,7 @@ def harmonic(r2, rows, m):
 
 @jit
 def fene(r2, rows, m):
-    """−½ k R₀² ln(1 − (r/R₀)²) and the repulsion; NaN from R₀ on, where no such bond exists."""
+    """−½ k R₀² ln(1 − (r/R₀)²) and the repulsion; NaN for r ≥ R₀, where the energy is not defined."""
     k, x2 = rows[m, 0], r2 / rows[m, 1]
     rest = 1.0 - x2
     rest = np.nan if rest <= 0.0 else rest

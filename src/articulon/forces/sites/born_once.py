@@ -1,8 +1,8 @@
 """The generalised Born model over all pairs of sites without a cutoff, visiting each pair once.
 
 The formulas are those of ``born_pairs.py``, and the order of the pairs is that of ``pairs_once.py``: one site is
-evaluated with groups of other sites. A group with any site so near that its sphere overlaps takes the slower path as a
-whole.
+evaluated with groups of other sites. If the sphere of any site of a group overlaps that of the one site, the slower
+formulas are used for the whole group.
 """
 
 from functools import cache
@@ -47,11 +47,12 @@ from articulon.lane_registers import folded, in_all, lanes_of, some_lanes
 from articulon.lanes import WIDTH, any_of, both, choose
 
 X, Y, Z, SUMS = range(ROWS, ROWS + 4)
-"""Further rows of the table: positions, and the sums of the first share."""
+"""Further rows of the table: positions, and the sums of the first share of the pairs."""
 SUM, OF_X, OF_Y, OF_Z, KINDS_OF_SUMS = range(5)
-"""Sums that each share accumulates over pairs: Σ 2 I, later Σ −2 B dU/dB, and forces."""
+"""Sums that each share accumulates over its pairs: Σ 2 I, later Σ −2 B dU/dB, and forces."""
 OUTSIDE = 1e15
-"""Coordinate of padding sites that fill up groups [length]: far away, but with a square within single precision."""
+"""Coordinate of padding sites that fill up groups [length]: far away, but its square is still within the range of
+single precision."""
 
 
 def rows_for(sites: int) -> np.ndarray:
@@ -65,7 +66,8 @@ def rows_for(sites: int) -> np.ndarray:
 
 @jit
 def shade_site(i, first, last, own, at, table):
-    """Compute the shadows of the spheres of groups on that of a site, and of its own on theirs."""
+    """Compute the shadow of each sphere of some groups on the sphere of a site, and the shadow of this sphere on each
+    of them."""
     rows, constants, groups = table.rows, table.constants, table.rows.shape[1] // WIDTH
     kept = lanes_of(rows.reshape(-1), 0, rows.shape[0], groups)
     x, y, z, o, s = rows[X, i], rows[Y, i], rows[Z, i], rows[OFFSET, i], rows[SHADOW, i]
@@ -117,7 +119,7 @@ def charge_site(i, first, last, own, at, table):
 
 @jit
 def react_site(i, first, last, own, at, table):
-    """Compute the forces between a site and groups due to the change of the Born radii as they move."""
+    """Compute the forces between a site and groups due to the change of the Born radii with their positions."""
     rows, constants, groups = table.rows, table.constants, table.rows.shape[1] // WIDTH
     kept = lanes_of(rows.reshape(-1), 0, rows.shape[0], groups)
     x, y, z, o, s, c = rows[X, i], rows[Y, i], rows[Z, i], rows[OFFSET, i], rows[SHADOW, i], 0.5 * rows[PULL, i]

@@ -1,11 +1,14 @@
-"""The generalised Born model of pairs of sites, summed over runs of a place's partners.
+"""The generalised Born model of pairs of sites, summed over runs of the partners of a site.
 
-A site i of radius ρ_i has the offset radius o_i = ρ_i − 0.009 nm, and its shadow on others is that of a sphere of
-radius s_i = (scale) o_i. The shadow of sphere j on i is (Hawkins, Cramer and Truhlar, Chem. Phys. Lett. 246, 122, 1995)
+A *place* is the index of a site in the order of cells.
 
-    I_ij = ½ [1/L − 1/U + ¼ (r − s_j²/r)(1/U² − 1/L²) + ½ ln(L/U)/r],  L = max(o_i, |r − s_j|),  U = r + s_j,
+A site i of radius ρ_i has the offset radius o_i = ρ_i − 0.009 nm, and it screens other sites from the solvent like a
+sphere of radius s_i = (scale) o_i. This screening of i by sphere j, here called the shadow of j on i, is (Hawkins,
+Cramer and Truhlar, Chem. Phys. Lett. 246, 122, 1995)
 
-zero where U ≤ o_i, and 1/o_i − 1/L more where i lies wholly inside j. With ψ = o_i Σ_j I_ij the Born radius is
+    I_ij = ½ [1/L − 1/U + ¼ (r − s_j²/r)(1/U² − 1/L²) + ½ ln(L/U)/r],  L = max(o_i, |r − s_j|),  U = r + s_j.
+
+It is zero if U ≤ o_i. If i lies completely inside j, 1/o_i − 1/L is added. With ψ = o_i Σ_j I_ij the Born radius is
 (Onufriev, Bashford and Case, Proteins 55, 383, 2004, with α = 1, β = 0.8 and γ = 4.85)
 
     1/B_i = 1/o_i − tanh(α ψ − β ψ² + γ ψ³)/ρ_i,
@@ -15,13 +18,13 @@ and the energy, with f² = r² + B_i B_j exp(−r²/4B_iB_j) and K = C (1/ε_in 
 
     U = −K [Σ_{i<j} q_i q_j (1/f_ij − 1/r_c) + ½ Σ_i q_i²/B_i] + Σ_i A (ρ_i + p)² (ρ_i/B_i)⁶.
 
-I_ij is stationary in L and U where they are |r − s_j| and r + s_j, so that dI_ij/dr is its explicit part. The logarithm
-is −2 artanh t with t = (U − L)/(U + L), computed by a polynomial in t². For distant pairs, r > o_i + s_j, with x =
-s_j/r
+I_ij is stationary with respect to L = |r − s_j| and U = r + s_j, so that dI_ij/dr equals ∂I_ij/∂r at constant L and U.
+The logarithm is −2 artanh t with t = (U − L)/(U + L), computed by a polynomial in t². For distant pairs, r > o_i + s_j,
+with x = s_j/r
 
     2 I_ij = [x/(1 − x²) − artanh x]/r,   −2 dI_ij/dr = [x/(1 − x²) − artanh x + 2x³/(1 − x²)²]/r²,
 
-which are x³ times polynomials in x². Roots, quotients and the exponential are computed by additions and products as
+and both are x³ times polynomials in x². Roots, quotients and the exponential are computed by additions and products as
 well, so that the compiler vectorises all loops.
 """
 
@@ -87,7 +90,7 @@ def decay(x):
 
 @jit
 def reach(r, o, s):
-    """L, 1/L and 1/U of the shadow of s on o, and the argument t in place of ln(U/L)."""
+    """1/L and 1/U of the shadow of s on o, and the argument t that gives ln(U/L)."""
     near = abs(r - s)
     L = choose(o > near, o, near)
     U = r + s
@@ -130,8 +133,9 @@ def shade_slope(r, r1, o, s, constants):
 
 @jit
 def partner(k, places, listed, n):
-    """Return the place of the k-th partner, and the index of its parameters; those of the padding place come last. The
-    indices are unsigned, which skips the check for counting from the end, so that the loops read contiguously."""
+    """Return the place of the k-th partner, and the index of its parameters; the parameters of the padding place come
+    last. The indices are unsigned, so that the compiler omits the check for negative indices, and the loops read
+    contiguously."""
     j = np.uint64(places[k]) if listed else np.uint64(k)
     return j, min(j, np.uint64(n)) if listed else j
 
@@ -142,7 +146,7 @@ def shadows(i, begin, end, listed, places, table, particles):
     x, y, z, rows, constants, n = particles.x, particles.y, particles.z, table.rows, table.constants, particles.fx.size
     xi, yi, zi, o, limit = x[i], y[i], z[i], rows[OFFSET, i], constants[CUTOFF2]
     total, near = 0.0, 0.0
-    for k in range(begin, end):  # a vector loop
+    for k in range(begin, end):  # the compiler vectorises this loop
         j, p = partner(k, places, listed, n)
         dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
         r2 = dx * dx + dy * dy + dz * dz
@@ -162,7 +166,7 @@ def near_shadows(i, begin, end, listed, places, table, particles):
     x, y, z, rows, constants, n = particles.x, particles.y, particles.z, table.rows, table.constants, particles.fx.size
     xi, yi, zi, o, limit = x[i], y[i], z[i], rows[OFFSET, i], constants[CUTOFF2]
     total = 0.0
-    for k in range(begin, end):  # a vector loop
+    for k in range(begin, end):  # the compiler vectorises this loop
         j, p = partner(k, places, listed, n)
         dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
         r2 = dx * dx + dy * dy + dz * dz
@@ -174,8 +178,8 @@ def near_shadows(i, begin, end, listed, places, table, particles):
 
 @jit
 def screened(r2, b, b1, q, constants):
-    """For a pair with b = B_i B_j = 1/b1 and q = −K q_i q_j: energy, −U'/r, and −2 B_i dU/dB_i, which is also that of
-    j."""
+    """For a pair with b = B_i B_j = 1/b1 and q = −K q_i q_j: energy, −U'/r, and −2 B_i dU/dB_i, which is equal for i
+    and j."""
     t = 0.25 * r2 * b1
     e = decay(t)
     each = e * b
@@ -187,18 +191,18 @@ def screened(r2, b, b1, q, constants):
 
 @jit
 def charges(i, begin, end, listed, places, table, particles):
-    """Energy of place i with a run of partners, B_i dU/dB_i, and the force at constant Born radii. The term of a place
-    with itself, at zero distance, is twice its self-energy."""
+    """Energy of place i with a run of partners, B_i dU/dB_i, and the force at constant Born radii. If a run contains
+    the place itself, at zero distance, this term is twice its self-energy."""
     x, y, z, rows, constants, n = particles.x, particles.y, particles.z, table.rows, table.constants, particles.fx.size
     xi, yi, zi, limit = x[i], y[i], z[i], constants[CUTOFF2]
     b, b1, q = rows[BORN, i], rows[INVERSE, i], -constants[COUPLING] * rows[CHARGE, i]
     energy, pull, fx, fy, fz = 0.0, 0.0, 0.0, 0.0, 0.0
-    for k in range(begin, end):  # a vector loop
+    for k in range(begin, end):  # the compiler vectorises this loop
         j, p = partner(k, places, listed, n)
         dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
         r2 = dx * dx + dy * dy + dz * dz
-        # A pair beyond the cutoff is treated as uncharged at the cutoff: the compiler vectorises this loop, but not one
-        # that skips each of three results.
+        # A pair beyond the cutoff is treated as uncharged at the cutoff: the compiler vectorises this loop, but not a
+        # loop that skips each of the three results.
         qq = q * rows[CHARGE, p] if r2 < limit else 0.0
         u, g, v = screened(min(r2, limit), b * rows[BORN, p], b1 * rows[INVERSE, p], qq, constants)
         energy += u
@@ -217,7 +221,7 @@ def reactions(i, begin, end, listed, places, table, particles):
     xi, yi, zi, limit = x[i], y[i], z[i], constants[CUTOFF2]
     oi, si, ci = rows[OFFSET, i], rows[SHADOW, i], 0.5 * rows[PULL, i]
     fx, fy, fz, near = 0.0, 0.0, 0.0, 0.0
-    for k in range(begin, end):  # a vector loop
+    for k in range(begin, end):  # the compiler vectorises this loop
         j, p = partner(k, places, listed, n)
         dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
         r2 = dx * dx + dy * dy + dz * dz
@@ -243,7 +247,7 @@ def near_reactions(i, begin, end, listed, places, table, particles):
     xi, yi, zi, limit = x[i], y[i], z[i], constants[CUTOFF2]
     oi, si, ci = rows[OFFSET, i], rows[SHADOW, i], -0.5 * rows[PULL, i]
     fx, fy, fz = 0.0, 0.0, 0.0
-    for k in range(begin, end):  # a vector loop
+    for k in range(begin, end):  # the compiler vectorises this loop
         j, p = partner(k, places, listed, n)
         dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
         r2 = dx * dx + dy * dy + dz * dz

@@ -45,14 +45,14 @@ from articulon.kernel_variants import specialised
 from articulon.kernels import jit
 
 BLOCK = 64
-"""Number of partners evaluated together; a batch takes the slower path only if one of them is near."""
+"""Number of partners evaluated together; the slower formulas are used only for a batch that contains a near partner."""
 
 
 @jit
 def arrange(table, particles):
     """Store parameters and charges in the order of places, followed by those of the padding place.
 
-    Return zero, or NaN if a position is not finite, so that it propagates into the sums; comparisons alone would drop
+    Return zero, or NaN if a position is not finite, so that it propagates into the sums; comparisons alone would hide
     it."""
     rows, n, x, y, z = table.rows, particles.fx.size, particles.x, particles.y, particles.z
     lost = 0.0
@@ -67,21 +67,21 @@ def arrange(table, particles):
 
 @jit
 def ready_for_charges(rows, n):
-    """Set what the padding place provides next. Standing between two parallel loops, it also keeps Numba from fusing
-    them."""
+    """Set the values of the padding place for the next loop. A call between two parallel loops also prevents Numba from
+    fusing them."""
     rows[CHARGE, n], rows[BORN, n], rows[INVERSE, n] = 0.0, 1.0, 1.0
 
 
 @jit
 def ready_for_reactions(rows, n):
-    """Set what the padding place provides next, between two parallel loops."""
+    """Set the values of the padding place for the next loop, between two parallel loops."""
     rows[PULL, n] = 0.0
 
 
 @jit
 def set_radius(rows, constants, i, shadow, listed):
-    """Compute Born radius, its inverse, dB/dΣI, and a site's self-energy with B dU/dB, from Σ I. The part of its charge
-    is left to the pair sum if the site is in its own row."""
+    """Compute Born radius, its inverse, dB/dΣI, and a site's self-energy with B dU/dB, from Σ I. If the site is in its
+    own row of pairs (not ``listed``), the pair sum contains the self-energy of its charge."""
     o, rho, q = rows[OFFSET, i], rows[RADIUS, i], rows[CHARGE, i]
     a, b, c = constants[ALPHA], constants[BETA], constants[GAMMA]
     psi = o * shadow
@@ -100,7 +100,7 @@ def set_radius(rows, constants, i, shadow, listed):
 
 @jit
 def extent(i, listed, particles, neighbours):
-    """Number of partners of a place in the lists, or of all sites, and the start and end of its excluded ones."""
+    """Number of partners of a place in the lists, or of all sites, and the start and end of its excluded partners."""
     if not listed:
         return particles.fx.size, 0, 0
     site = particles.order[i]

@@ -1,7 +1,7 @@
 """Sites sorted into cells, with their images across periodic faces.
 
-Images are copies of sites, so that no force has to look for the nearest image, and one loop serves open, orthorhombic
-and triclinic boxes of any size.
+Images are copies of sites, so that forces need no search for the nearest image, and one loop is enough for open,
+orthorhombic and triclinic boxes of any size.
 """
 
 import math
@@ -27,8 +27,8 @@ finite."""
 
 
 def grid(sites: int, images: int, reach: float, skin: float, later: bool = False, way: int = 0) -> Grid:
-    """Allocate scratch for a number of sites and images; ``later`` if each pair of sites is listed only once; ``way``,
-    unless zero, is the desired distance of a site's neighbours in the order of cells."""
+    """Allocate scratch for a number of sites and images; ``later`` if each pair of sites is listed only once. If
+    ``way`` is not zero, it is the desired largest distance between a site and its neighbours in the order of cells."""
     cells = sites + SPARE
     return Grid(
         np.array([reach, 0.25 * skin * skin]),
@@ -87,9 +87,9 @@ def fractions(cell, x, y, z):
 
 @jit
 def lay_grid(grid, low, high, sites):
-    """Define cells of half the reach over the space from low to high, larger if there would be more cells than sites,
-    in slabs so thin that neighbours are close in the order of cells. The result does not depend on the capacity, which
-    may have grown."""
+    """Define cells over the space from low to high. Their size is half the reach, or larger if there would be more
+    cells than sites. The slabs of cells are so thin that neighbours are close in the order of cells. The result does
+    not depend on the capacity, which may have grown."""
     edge, most = 0.5 * grid.reach[0], sites + SPARE
     while True:
         cells = 1.0
@@ -104,15 +104,15 @@ def lay_grid(grid, low, high, sites):
         grid.size[a] = int((high[a] - low[a]) / edge) + 1
     grid.size[3] = math.ceil(grid.reach[0] / edge * (1.0 - 1e-12))
     if grid.size[6] > 0:
-        # A neighbour is at most size[3] rows of a slab away, and as many rows of cells.
+        # A neighbour is at most size[3] rows of a slab away, and at most size[3] rows of cells.
         row = max(sites / (grid.size[0] * grid.size[1]), 1e-3) * grid.size[3]
         grid.size[5] = min(max(int(grid.size[6] / row) - 1, 1), THICKEST)
 
 
 @jit
 def wrap_block(cell, particles, wrap, first, last, extent):
-    """Compute the shifts of some sites into the box; ``extent`` (7,) gets their lowest and highest coordinates there,
-    and a sum that is finite if all of them are."""
+    """Compute the shifts of some sites into the box; ``extent`` (7,) receives their lowest and highest coordinates
+    there, and a sum that is finite if all of them are."""
     site, vectors, periodic = particles.site, cell.vectors, cell.periodic
     low0, low1, low2, high0, high1, high2 = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf
     everything = 0.0
@@ -186,9 +186,9 @@ def permute_sites(particles, grid, kinds, charges):
 
 @jit
 def count_block(cell, particles, grid, axis, block, end):
-    """Count the images that the sites of a block, and images behind them, have across an axis, for each and in total.
+    """Count the images that the sites of a block, and of existing images, have across an axis, for each and in total.
 
-    A site so far away that its position in the box has no significant digits has none."""
+    A site that is so far away that its position in the box has no significant digits has no images."""
     inverse, n, found = cell.inverse, particles.order.size, 0
     margin = grid.reach[0] * math.sqrt(inverse[0, axis] ** 2 + inverse[1, axis] ** 2 + inverse[2, axis] ** 2)
     for q in range(BLOCK * block, min(BLOCK * block + BLOCK, end)):
@@ -218,7 +218,7 @@ def count_images(cell, particles, grid, axis, before):
 
 @jit
 def make_block(cell, particles, grid, axis, block, end):
-    """Write the images of the sites of a block, and of images behind them, from the start given in ``blocks``."""
+    """Write the images of the sites of a block, and of existing images, from the start given in ``blocks``."""
     n, made, parent, shift, vectors = particles.order.size, grid.made, grid.made_parent, grid.made_shift, cell.vectors
     at = int(grid.blocks[block])
     for q in range(BLOCK * block, min(BLOCK * block + BLOCK, end)):
@@ -296,8 +296,8 @@ PLACE_IMAGES: Any = None
 def sort_sites(cell, particles, grid, kinds, charges):
     """Wrap the sites into the box, sort them by cells and create their images.
 
-    The result depends on ``particles.site`` alone, not on any earlier order. If the images exceed the capacity, nothing
-    can be listed, and ``counts`` records it.
+    The result depends on ``particles.site`` alone, not on any earlier order. If the images exceed the capacity, no
+    lists can be built, and ``counts`` records it.
     """
     n, reach = particles.order.size, grid.reach[0]
     room, far = grid.made_parent.size, particles.x.size - 1
@@ -325,7 +325,7 @@ def sort_sites(cell, particles, grid, kinds, charges):
         start[grid.cell[s] + 1] += 1
     for c in range(cells):
         start[c + 1] += start[c]
-    for s in range(n):  # each cell's start moves to its end, which is the next one's start
+    for s in range(n):  # each cell's start moves to its end, which is the start of the next cell
         k = grid.cell[s]
         place[s] = start[k]
         order[start[k]] = s
@@ -334,7 +334,8 @@ def sort_sites(cell, particles, grid, kinds, charges):
         start[c] = start[c - 1]
     start[0] = 0
     PERMUTE(particles, grid, kinds, charges)
-    # Images of the sites across a, then of all of these across b, then across c, in the order of their originals.
+    # Images of the sites across a, then of sites and images across b, then of all these across c, in the order of their
+    # originals.
     total = 0
     for axis in range(3):
         if periodic[axis] == 0:
@@ -358,7 +359,7 @@ def sort_sites(cell, particles, grid, kinds, charges):
     start[0] = n
     for c in range(cells):
         start[c + 1] += start[c]
-    for m in range(total):  # as above
+    for m in range(total):  # each cell's start moves to its end, as above
         k = grid.cell[m]
         grid.cell[m] = start[k]
         start[k] += 1

@@ -17,7 +17,7 @@ class ConstantEnergy(Declaration):
     """U [energy]."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for a model without sites, to whose potential this belongs."""
+        """Raises ModelError for a model without sites: the energy belongs to the potential of the sites."""
         if not model.sites.body.size:
             raise ModelError(f"{where}: the model has no sites; add them with add_particles or add_site")
 

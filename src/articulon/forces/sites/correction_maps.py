@@ -25,8 +25,8 @@ _HERMITE = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [-3, 3, -2, -1], [2, -2, 1, 1]]
 
 class CorrectionMaps(Declaration):
     """U = M(φ, ψ) for pairs of dihedral angles, with M a map of energies on a grid (MacKerell, Feig and Brooks, J.
-    Comput. Chem. 25, 1400, 2004): bicubic between its points, with the slopes of periodic cubic splines, as in CHARMM
-    and OpenMM."""
+    Comput. Chem. 25, 1400, 2004): between the grid points it is bicubic, with the slopes of periodic cubic splines, as
+    in CHARMM and OpenMM."""
 
     kind: Literal["correction-maps"] = "correction-maps"
     maps: Annotated[tuple[tuple[tuple[Quantity, ...], ...], ...], Field(min_length=1), Dimension("energy")]
@@ -44,7 +44,7 @@ class CorrectionMaps(Declaration):
 
     def table(self, model: Model, where: str) -> SiteTable:
         """Return 16 coefficients for each cell of each map, one per row; two rows of members for each pair of angles;
-        and the first row and the size of its map."""
+        and the first row and the size of the map of each pair."""
         count = len(self.first)
         for key in ("second", "map"):
             if len(getattr(self, key)) != count:
@@ -74,8 +74,8 @@ class CorrectionMaps(Declaration):
 
 
 def patches(grid: np.ndarray) -> np.ndarray:
-    """Coefficients of the cells of a periodic map (n, n), with that of t^k u^l at 4k + l for t and u from 0 to 1 across
-    a cell, shape (n², 16)."""
+    """Coefficients of the cells of a periodic map (n, n), shape (n², 16). The coefficient of t^k u^l is at 4k + l, with
+    t and u from 0 to 1 across a cell."""
     from scipy.interpolate import CubicSpline
 
     def slope(values: np.ndarray, axis: int) -> np.ndarray:
@@ -159,7 +159,8 @@ def add_dihedral_virial(result, slope, bonds, gradients):
 
 @kernel(called="value")
 def map_measure(table, cell, particles, neighbours, result):
-    """Add energy, virial and Laplacian of each pair of angles; sites shared by both contribute to the mixed part."""
+    """Add energy, virial and Laplacian of each pair of angles; sites that belong to both angles contribute to the mixed
+    part."""
     for m in range(table.members.shape[0] // 2):
         one, bonds, phi, by_phi = dihedral(table, cell, particles, 2 * m)
         two, others, psi, by_psi = dihedral(table, cell, particles, 2 * m + 1)

@@ -21,20 +21,20 @@ Multiplicity = Annotated[Whole, Field(ge=1)]
 
 
 class PeriodicDihedrals(Declaration):
-    """U = k [1 + cos(nφ − φ₀)] for each dihedral angle φ of four sites. φ is 0 if the ends are on the same side (cis),
-    and positive if, seen along the axis, the far bond is rotated clockwise from the near one (IUPAC)."""
+    """U = k [1 + cos(nφ − φ₀)] for each dihedral angle φ of four sites. φ is 0 if the ends are on the same side (cis).
+    It is positive if the far bond, seen along the axis, is rotated clockwise from the near one (IUPAC)."""
 
     positional: ClassVar[tuple[str, ...]] = ("dihedrals",)
     kind: Literal["periodic-dihedrals"] = "periodic-dihedrals"
     not_differentiated: ClassVar[tuple[str, ...]] = ("phase",)
     dihedrals: Dihedrals
-    """Four sites each, by index, the axis between the middle ones."""
+    """Four sites of each dihedral, by index; the axis is between the two middle ones."""
     stiffness: Annotated[Quantity | tuple[Quantity, ...], Dimension("energy")]
-    """k, one for all or one each [energy]."""
+    """k, one number for all dihedrals or one for each [energy]."""
     multiplicity: Multiplicity | tuple[Multiplicity, ...]
-    """n, one for all or one each."""
+    """n, one number for all dihedrals or one for each."""
     phase: Annotated[Quantity | tuple[Quantity, ...], Dimension("angle")] = 0.0
-    """φ₀, one for all or one each [rad]."""
+    """φ₀, one number for all dihedrals or one for each [rad]."""
 
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError for sites that do not exist, parameters that do not match, and dihedrals listed twice."""
@@ -57,11 +57,11 @@ class HarmonicDihedrals(Declaration):
     positional: ClassVar[tuple[str, ...]] = ("dihedrals",)
     kind: Literal["harmonic-dihedrals"] = "harmonic-dihedrals"
     dihedrals: Dihedrals
-    """Four sites each, by index, the axis between the middle ones."""
+    """Four sites of each dihedral, by index; the axis is between the two middle ones."""
     stiffness: Annotated[Quantity | tuple[Quantity, ...], Dimension("torsional_stiffness", minimum=0)]
-    """k, one for all or one each [energy/rad²]."""
+    """k, one number for all dihedrals or one for each [energy/rad²]."""
     angle: Annotated[Quantity | tuple[Quantity, ...], Dimension("angle")]
-    """φ₀, one for all or one each [rad]."""
+    """φ₀, one number for all dihedrals or one for each [rad]."""
 
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError for sites that do not exist, parameters that do not match, and dihedrals listed twice."""

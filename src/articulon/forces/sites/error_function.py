@@ -1,7 +1,7 @@
 """erf(αr)/r without the error function, for loops that the compiler vectorises.
 
 As a function of s = r² it is entire, so on [0, cutoff²] a polynomial approximates it to double precision; erfc(αr)/r is
-the difference to 1/r. With Boys' functions F_n(x) = ∫₀¹ u²ⁿ exp(−xu²) du (Boys 1950) and x = α²s:
+1/r minus this polynomial. With Boys' functions F_n(x) = ∫₀¹ u²ⁿ exp(−xu²) du (Boys 1950) and x = α²s:
 
     erf(αr)/r = (2α/√π) F₀(x) = s G + H/(2α²),    G = (4α³/√π) F₁(x),    H = (4α³/√π) exp(−x),
 
@@ -21,18 +21,18 @@ from articulon.kernels import jit
 TERMS = (8, 12, 16, 24, 32, 40)
 """Numbers of terms for which laws are compiled."""
 LARGEST = 6.5
-"""Largest product of damping and cutoff for which ``TERMS`` suffice; erfc(6.5) is 4e-20."""
+"""Largest product of damping α and cutoff for which ``TERMS`` are enough; erfc(6.5) is 4e-20."""
 _TOLERANCE = 1e-14
 """Tolerance of the polynomials, relative to the function at r = 0."""
 _NODES = np.polynomial.legendre.leggauss(80)
 SCALE, HALF_WIDTH, FIRST = range(3)
-"""Positions in a row of 2/cutoff², 1/(2α²) and the first coefficient: those of G, then those of H, lowest power
-first."""
+"""Positions in a row of 2/cutoff², 1/(2α²) and the first coefficient: the coefficients are those of G, then those of H,
+lowest power first."""
 
 
 def coefficients(damping: float, cutoff: float, where: str, tolerance: float = _TOLERANCE) -> np.ndarray:
-    """Return the numbers that the leaf of ``smooth_part`` reads, shape (2 + 2 terms,), for the smallest sufficient
-    number of terms.
+    """Return the numbers that the function from ``smooth_part`` reads, shape (2 + 2 terms,), for the smallest
+    sufficient number of terms.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ def coefficients(damping: float, cutoff: float, where: str, tolerance: float = _
 
 
 def smooth_part(terms: int) -> Any:
-    """Return the leaf ``(r2, rows) -> (erf(αr)/r, G, H)`` for a number of terms.
+    """Return the compiled function ``(r2, rows) -> (erf(αr)/r, G, H)`` for a number of terms.
 
-    It reads the last ``2 + 2 terms`` numbers of the first row, whatever the kinds of the pair, so that the loop over
+    It reads the last ``2 + 2 terms`` numbers of the first row, for any kinds of the pair, so that the loop over
     neighbours keeps them in registers or broadcasts them.
     """
 
@@ -87,7 +87,7 @@ def smooth_part(terms: int) -> Any:
 
 
 SMOOTH_PARTS = {terms: smooth_part(terms) for terms in TERMS}
-"""Leaf for each number of terms."""
+"""The compiled function for each number of terms."""
 
 
 def number_of_terms(row: np.ndarray) -> int:
@@ -127,7 +127,7 @@ def _boys(half: float, terms: int) -> tuple[np.ndarray, float]:
 def _powers(series: np.ndarray, terms: int) -> tuple[np.ndarray, float]:
     """Convert a series Σ (−1)ⁿ c_n T_n(t), with its first term halved, to powers of t.
 
-    The sums over n cancel by orders of magnitude, so they are computed in exact arithmetic.
+    The terms of the sums over n cancel by orders of magnitude, so the sums are computed in exact arithmetic.
     """
     total = [Fraction(0)] * terms
     before, chebyshev = [0] * terms, [1] + [0] * (terms - 1)

@@ -35,11 +35,11 @@ from articulon.model import Model
 from articulon.model.box import volume_of
 
 PARALLEL_WORK = 2_000_000
-"""From this number of charges times waves on, several threads share the reciprocal part."""
+"""Number of charges times number of waves above which several threads share the reciprocal part."""
 SPARE = 1e6
 """Factor by which the errors of the polynomials are smaller than that of the sum."""
 MOST_COLUMNS = 1e6
-"""Columns of waves along the third reciprocal edge."""
+"""Largest number of columns of waves; a column is along the third reciprocal edge."""
 
 
 class Ewald(LatticeSum):
@@ -113,7 +113,8 @@ class Ewald(LatticeSum):
         return found, columns
 
     def site_terms(self, model: Model) -> list[PairTerm | SumTerm]:
-        """Return the real part, the reciprocal part, and the terms that remove the excluded pairs from it."""
+        """Return the real part, the reciprocal part, and the terms that subtract the excluded pairs from the reciprocal
+        part."""
         assert model.box is not None
         found, columns = self._chosen(model, self.kind)
         constant = model.units.coulomb / float(self.relative_permittivity)

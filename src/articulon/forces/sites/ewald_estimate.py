@@ -5,8 +5,9 @@ For N charges at random positions in a volume V, with Q = Σq², the rms errors 
     real part, summed to r_c         2 Q / √(N r_c V) · exp(−α² r_c²)
     reciprocal part, summed to k_c   Q α √(8/(N V k_c)) · exp(−k_c²/4α²)
 
-in units of Coulomb's constant (Mol. Simul. 9, 351; the second in terms of the wave number k_c itself, so that the box
-may be triclinic). Errors are relative to the force between two charges of rms magnitude at the mean distance (V/N)^⅓.
+in units of Coulomb's constant (Mol. Simul. 9, 351; the second is written with the wave number k_c itself, so that the
+box may be triclinic). Errors are relative to the force between two charges of rms magnitude at the mean distance
+(V/N)^⅓.
 """
 
 import math
@@ -21,11 +22,11 @@ from articulon.forces.sites.error_function import LARGEST
 from articulon.model.box import volume_of
 
 PAIR_COST, WAVE_COST = 4.4, 0.55
-"""Cost of a neighbour and of a wave per charge [ns, on one core]. Only their ratio matters; they are constants rather
-than measured in the run, so that every machine chooses the same parameters."""
+"""Cost of a neighbour and of a wave per charge [ns, on one core]. Only their ratio matters; they are constants, not
+measured in the run, so that every machine chooses the same parameters."""
 _CHOICES = 60
 _MARGIN = math.sqrt(0.5)
-"""Error of each part relative to the total, so that both together meet the precision."""
+"""Error of each part relative to the total; both parts together then have the required error."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +114,7 @@ class Charges:
         return int(a), int(b), int(c)
 
     def complete(self, waves: tuple[int, int, int]) -> float:
-        """Wave number up to which no wave is missing."""
+        """Largest wave number up to which the given indices include all waves."""
         lengths = np.linalg.norm(self.vectors, axis=1)
         return float(((np.array(waves) + 1.0) * 2.0 * np.pi / lengths).min())
 
@@ -134,7 +135,8 @@ def choose(
     waves: tuple[int, int, int] | None,
     where: str,
 ) -> tuple[float, float, float]:
-    """Return α, cutoff and the largest wave number, some of which may be given: the cheapest that are precise enough.
+    """Return the α, the cutoff and the largest wave number of least cost that meet the precision. Some of them may be
+    given.
 
     Raises
     ------
@@ -170,7 +172,8 @@ def _cutoff_for(charges: Charges, damping: float, error: float, most: float, whe
 
 
 def _cheapest(charges: Charges, error: float, most: float) -> float:
-    """Cutoff of least cost: the cost of neighbours grows with its cube, and that of waves falls with it."""
+    """Cutoff of least cost: the cost of neighbours grows with the cube of the cutoff, and the cost of waves falls with
+    the cutoff."""
     best, cheapest = most, math.inf
     for cutoff in np.geomspace(0.05 * most, most, _CHOICES).tolist():
         damping = charges.damping_for(cutoff, error)

@@ -14,7 +14,7 @@ _NEAR = 0.5
 
 
 def exclusion_terms(model: Model, damping: float, factor: float) -> list[SumTerm]:
-    """Return the terms −factor charges erf(αr)/r of excluded pairs of charges, by their nearest images."""
+    """Return the terms −``factor`` q_i q_j erf(αr)/r of the excluded pairs of charges, at their nearest images."""
     pairs = excluded_charges(model)
     if not len(pairs):
         return []
@@ -25,7 +25,7 @@ def exclusion_terms(model: Model, damping: float, factor: float) -> list[SumTerm
 
 @jit
 def smooth_coulomb(r2, rows, k, charges):
-    """charges erf(αr)/r, to double precision at any distance."""
+    """U = C q_i q_j erf(αr)/r, to double precision at any distance; ``charges`` is q_i q_j."""
     q, alpha = charges * rows[0, 1], rows[0, 2]
     x2 = alpha * alpha * r2
     gauss = 2.0 * alpha / math.sqrt(math.pi) * math.exp(-x2)

@@ -4,11 +4,11 @@ With the waves k of the reciprocal lattice and S(k) = Σ_j q_j exp(i k·r_j),
 
     U = Σ_k u(k) |S(k)|²,  u(k) = C (4π/V) exp(−k²/4α²)/k²  over one of k and −k
 
-(Frenkel and Smit, Understanding Molecular Simulation, 2nd ed., 12.1.15; C is Coulomb's constant). A wave k = 2π (a a* +
-b b* + c c*) is stored beside its partner with −c in a column of one a and b, so that both follow from the same four
-sums of cosines and sines, and phases follow from those of c = 1 by recurrence. Particles are processed in blocks of a
-fixed size, for vector instructions, and blocks in groups, for threads: the order of the sums does not depend on the
-number of threads.
+(Frenkel and Smit, Understanding Molecular Simulation, 2nd ed., 12.1.15; C is Coulomb's constant). A column holds the
+waves k = 2π (a a* + b b* + c c*) of one a and b. A wave is stored beside its partner with −c, so that the same four
+sums of cosines and sines give both. Phases follow from those of c = 1 by recurrence. Particles are divided into blocks
+of a fixed size for vector instructions, and blocks into groups for threads, so that the order of the sums does not
+depend on the number of threads.
 """
 
 import math
@@ -40,14 +40,14 @@ class Waves(NamedTuple):
     columns: np.ndarray
     """a, b, first wave and number of waves, shape (columns, 4)."""
     weights: np.ndarray
-    """u(k) of each wave with +c and of its partner with −c, 0 where there is none [energy/charge²], shape
-    (waves, 2)."""
+    """u(k) of each wave with +c and of its partner with −c, 0 if there is no such wave [energy/charge²], shape (waves,
+    2)."""
     number: int
     """Number of waves, counting one of each k and −k."""
 
 
 def waves_within(inverse: np.ndarray, limits: tuple[int, int, int], longest: float) -> list[tuple[int, int, int]]:
-    """Return the columns (a, b, largest c) that hold one of k and −k for the waves up to a wave number.
+    """Return the columns (a, b, largest c) of the waves up to a wave number. They hold only one of k and −k.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def wave_table(inverse: np.ndarray, columns: list[tuple[int, int, int]], damping
     start = np.cumsum(size) - size
     a, b, c = np.repeat(a, size), np.repeat(b, size), np.arange(size.sum()) - np.repeat(start, size)
     weights = np.zeros((c.size, 2))
-    # One of k and −k: for a = b = 0 only the waves with +c, and for c = 0 only one of the two.
+    # Only one of k and −k has a weight: for a = b = 0 the one with +c, and for c = 0 one of the two.
     within, alone = c <= np.repeat(top, size), (a == 0) & (b == 0)
     for side, there in ((0, within & ~(alone & (c == 0))), (1, within & ~alone & (c > 0))):
         m = np.stack([a, b, c if side == 0 else -c])[:, there]
@@ -104,7 +104,8 @@ def reciprocal_table(sites: np.ndarray, waves: Waves, damping: float, surface: f
 
 @jit
 def _layout(constants):
-    """Start of the tables of a, b and c in a group's row, then of the block's waves, forces and charges."""
+    """Where the parts of a group's row start: the tables of a, of b and of c, and the block's waves, forces and
+    charges."""
     n = int(constants[WAVES])
     first = 4 + 4 * n
     second = first + 2 * BLOCK * (int(constants[FIRST]) + 1)
@@ -115,7 +116,7 @@ def _layout(constants):
 
 @jit
 def _recur(row, start, count):
-    """cos mθ and sin mθ for m < count from those of m = 1, by recurrence."""
+    """Compute cos mθ and sin mθ for m < ``count`` from those of m = 1, by recurrence."""
     row[start : start + BLOCK] = 1.0
     row[start + BLOCK : start + 2 * BLOCK] = 0.0
     one = row[start + 2 * BLOCK : start + 4 * BLOCK]
@@ -129,8 +130,8 @@ def _recur(row, start, count):
 
 @routine
 def _fill_block(table, cell, particles, row, block):
-    """Compute charges and phases of the particles of a block; add their dipole moment to the row's, in unwrapped
-    positions."""
+    """Compute charges and phases of the particles of a block; add their dipole moment, at unwrapped positions, to that
+    of the row."""
     constants, members, inverse = table.constants, table.members, cell.inverse
     first, second, third, scratch = _layout(constants)
     charges = scratch + 9 * BLOCK
@@ -207,7 +208,7 @@ def _group_structure(table, cell, particles, group):
 
 @routine
 def _total(table):
-    """Sum over the groups, into the first row."""
+    """Write the sums over all groups to the first row."""
     rows = table.rows
     for k in range(4 + 4 * int(table.constants[WAVES])):
         total = 0.0
@@ -220,12 +221,13 @@ def _total(table):
 def _force_coefficients(constants, row):
     """Convert the structure factors to the force coefficients of each wave.
 
-    With W = 2 u S* for +c and for −c: W₊ e^{iθ} + W₋ e^{−iθ} = (W₊ + W₋) cos θ + i (W₊ − W₋) sin θ, and correspondingly
-    for the derivative by s_c, which is c (W₊ e^{iθ} − W₋ e^{−iθ}).
+    With W = 2 u S* for +c and for −c, and the phase θ = 2π c s_c of a coordinate s_c along the edge c: W₊ e^{iθ} + W₋
+    e^{−iθ} = (W₊ + W₋) cos θ + i (W₊ − W₋) sin θ, and correspondingly for the derivative with respect to s_c, which is
+    c (W₊ e^{iθ} − W₋ e^{−iθ}).
     """
     n = int(constants[WAVES])
     weights = HEADER + COLUMN * int(constants[COLUMNS])
-    # From the last wave to the first, because eight numbers replace four in place.
+    # The loop goes from the last wave to the first, because eight numbers replace four in place.
     for column in range(int(constants[COLUMNS]) - 1, -1, -1):
         start = int(constants[HEADER + COLUMN * column + 2])
         last = n if column == int(constants[COLUMNS]) - 1 else int(constants[HEADER + COLUMN * (column + 1) + 2])
@@ -244,8 +246,8 @@ def _force_coefficients(constants, row):
 
 @routine
 def _block_forces(constants, row, coefficients):
-    """Compute the forces along the edges' coordinates, Σ_k 2 u (a, b, c) q_j Im(S* exp(i k·r_j)), of the particles of a
-    block."""
+    """Compute the forces with respect to the coordinates along the edges, Σ_k 2 u (a, b, c) q_j Im(S* exp(i k·r_j)), of
+    the particles of a block."""
     first, second, third, scratch = _layout(constants)
     force = row[scratch + 6 * BLOCK : scratch + 9 * BLOCK]
     force[:] = 0.0

@@ -26,20 +26,20 @@ Factor = Annotated[Number, Field(ge=0.0)]
 
 
 class Scaled14(Declaration):
-    """Fractions of their forces that pairs of sites three bonds apart retain."""
+    """Fractions of the forces that act between sites three bonds apart."""
 
     lennard_jones: Factor = 1.0
-    """Factor for laws that are not of charges: Lennard-Jones, Morse, a user's."""
+    """Factor for laws that do not depend on charges: Lennard-Jones, Morse and laws of a user."""
     coulomb: Factor = 1.0
     """Factor for charges, and for C in A/r¹² − B/r⁶ + C/r."""
 
 
 class Exclusions(Declaration):
-    """Pairs of sites excluded from the forces between all sites, in addition to those on one body, which never
+    """Pairs of sites excluded from the forces between all sites, in addition to pairs on one body, which never
     interact.
 
-    Pairs three bonds apart can be scaled instead: they are left out of the sums over neighbours and of long-range sums,
-    and added, times a factor, by each law without its cutoff, shift or switch, as in OpenMM and AMBER.
+    Pairs three bonds apart can be scaled instead: the sums over neighbours and the long-range sums omit them, and each
+    law adds them times a factor, without its cutoff, shift or switch, as in OpenMM and AMBER.
     """
 
     laplacian: ClassVar[str] = "known"
@@ -54,7 +54,7 @@ class Exclusions(Declaration):
     excluded_joints: Annotated[Whole, Field(ge=0)] = 0
     """Sites do not interact if their bodies are at most this many joints apart."""
     scaled_14: Scaled14 | None = None
-    """Fractions of each force that pairs three bonds apart retain; all of it by default."""
+    """Fractions of each force that act between sites three bonds apart; by default the whole force."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -147,8 +147,8 @@ def exclusion_table(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
 
 def near_by_joints(model: Model, sites: np.ndarray, joints: int) -> tuple[np.ndarray, np.ndarray]:
-    """For some sites (n,), find which of the others are on bodies at most some joints apart: start for each site, shape
-    (n + 1,), and partners, by index among these sites, sorted."""
+    """Find the pairs among some sites (n,) whose bodies are at most ``joints`` joints apart: the start of each site's
+    partners, shape (n + 1,), and the partners, as sorted indices among these sites."""
     from scipy.sparse import coo_array
 
     near = coo_array(_same_link(model, joints).tocsr()[sites][:, sites])
@@ -168,8 +168,8 @@ def excluded_charges(model: Model) -> np.ndarray:
 
 
 def scaled_pairs(model: Model) -> np.ndarray:
-    """Return the pairs of sites exactly three bonds apart that interact by a factor; smaller index first, shape (pairs,
-    2)."""
+    """Return the pairs of sites exactly three bonds apart whose interaction is scaled; smaller index first, shape
+    (pairs, 2)."""
     from scipy.sparse import coo_array
 
     declared, sites = declared_exclusions(model), model.sites.body.size
@@ -196,7 +196,7 @@ def _graph(nodes: int, edges: Any) -> Any:
 
 
 def _near(nodes: int, edges: Any, depth: int) -> Any:
-    """Matrix that is nonzero where two nodes are at most ``depth`` edges apart, except for some of the diagonal."""
+    """Matrix that is nonzero where two nodes are at most ``depth`` edges apart; some diagonal elements may be zero."""
     one = _graph(nodes, edges)
     reached = step = one
     for _ in range(1, min(depth, nodes)):

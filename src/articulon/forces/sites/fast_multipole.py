@@ -1,4 +1,5 @@
-"""Charges in open space by the fast multipole method (POEMS, section 6), through FMM3D and its ``fmm3dpy``."""
+"""Charges in open space by the fast multipole method (POEMS, section 6), by the library FMM3D with its Python package
+``fmm3dpy``."""
 
 import math
 from collections.abc import Callable
@@ -34,7 +35,7 @@ class FastMultipole(Declaration):
     relative_permittivity: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1.0
     """ε_r of the medium between the charges."""
     precision: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1e-9
-    """Error of the forces of all charges together, relative to these: ‖F − F₀‖/‖F₀‖, from 1e-14 to 0.1."""
+    """Relative error ‖F − F₀‖/‖F₀‖ of the forces F on all charges, with exact forces F₀; from 1e-14 to 0.1."""
 
     def momentum_changes(self, model: Model) -> str | None:
         """See ``site_terms.py``."""
@@ -98,7 +99,7 @@ def multipole_sum(charges: np.ndarray, constant: float, precision: float) -> Cal
     def fast_multipole(time: float, positions: np.ndarray, result: np.ndarray) -> None:
         n = charges.size
         if n < 2 or not np.isfinite(positions).all():
-            # NaN has no place in an octree, and a single charge has no box.
+            # The library can build no octree for NaN, nor for a single charge.
             result[:] = 0.0 if n < 2 else np.nan
             return
         # On one thread, because the order of the library's sums may depend on the number of threads.
@@ -114,7 +115,7 @@ def multipole_sum(charges: np.ndarray, constant: float, precision: float) -> Cal
 
 @jit
 def coulomb_apart(r2, rows, k, charges):
-    """U = charges/(ε_r r); zero between charges at the same position, which the method leaves out too."""
+    """U = charges/(ε_r r); zero between charges at the same position, which the fast multipole method omits too."""
     inverse = 1.0 / np.sqrt(r2) if r2 > 0.0 else 0.0
     U = charges * rows[0, 1] * inverse
     return U, U * inverse * inverse, 0.0

@@ -15,13 +15,13 @@ from articulon.forces.sites.site_terms import SumTerm
 from articulon.model import Model
 
 PARALLEL = 400
-"""Number of sites from which on threads share them."""
+"""Smallest number of sites that are distributed over threads."""
 ACCURACY = 1e-12
-"""Relative tolerance of the polynomials."""
+"""Relative tolerance of the polynomials that approximate the functions in the sums for Born radii."""
 
 
 TAYLOR = 400
-"""Number of powers in the series from which they are computed."""
+"""Number of powers in the Taylor series from which the polynomials are computed."""
 
 
 class GeneralizedBorn(Declaration):
@@ -29,20 +29,21 @@ class GeneralizedBorn(Declaration):
     with a surface term (Schaefer, Bartels and Karplus, J. Mol. Biol. 284, 835, 1998).
 
     U = −C (1/ε_in − 1/ε_out) [Σ_{i<j} q_i q_j/f_ij + ½ Σ q_i²/B_i] + 4π Σ a (ρ_i + p)² (ρ_i/B_i)⁶ with
-    f² = r² + B_i B_j exp(−r²/4B_iB_j), C Coulomb's constant and B_i the Born radius, which all sites around i increase.
-    With a cutoff r_c, the term is 1/f_ij − 1/r_c for pairs within r_c, and only these increase the radii: energy and
-    forces are discontinuous at r_c, as in OpenMM's GBSAOBCForce, whose parameters these are. Every pair acts, including
-    sites on one body and bonded ones. Its Laplacian is unknown, so that configurational temperatures are not defined
-    with it.
+    f² = r² + B_i B_j exp(−r²/4B_iB_j), C Coulomb's constant and B_i the Born radius, which every other site increases.
+    With a cutoff r_c, the term is 1/f_ij − 1/r_c for pairs within r_c, and only such pairs increase the Born radii:
+    energy and forces are discontinuous at r_c, as in OpenMM's GBSAOBCForce, which has the same parameters. Every pair
+    acts, including sites on one body and bonded ones. The Laplacian of U is unknown, so that configurational
+    temperatures cannot be computed.
     """
 
     laplacian: ClassVar[str] = "not known"
-    """Needed for the configurational temperature, and unknown."""
+    """The Laplacian, which the configurational temperature needs, is not known."""
     kind: Literal["generalized-born"] = "generalized-born"
     radii: Annotated[Quantity | tuple[Quantity, ...], Dimension("length", minimum=0, exclusive=True)]
     """ρ of each site, or one value for all [length]."""
     scales: Annotated[Quantity | tuple[Quantity, ...], Dimension("dimensionless", minimum=0)]
-    """Scale factor of each site's sphere (ρ less the offset) in its shadow on others, or one value for all."""
+    """Factor that scales the radius of each site's sphere, ρ minus the offset, where it screens other sites; or one
+    value for all."""
     solute_permittivity: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1.0
     """ε_in."""
     solvent_permittivity: Permittivity = 78.5
@@ -69,7 +70,8 @@ class GeneralizedBorn(Declaration):
         self.spheres(model, where)
 
     def spheres(self, model: Model, where: str) -> np.ndarray:
-        """Offset radii, shadow radii and radii of the sites [length], shape (3, sites)."""
+        """Radii of the sites minus the offset, the same times their scale factors, and the radii ρ [length], shape (3,
+        sites)."""
         count = model.sites.body.size
         if not count:
             raise ModelError(f"{where}: the model has no sites; add them with add_particles or add_site")
@@ -124,8 +126,11 @@ class GeneralizedBorn(Declaration):
 
 
 def polynomials(largest: float) -> np.ndarray:
-    """2/t² at the largest argument t, and three sets of coefficients in powers of w = 2y/t²_max − 1, y = t² or x²: of 2
-    artanh(t)/t, of [x/(1 − x²) − artanh x]/x³, and of the latter plus 2/(1 − x²)²."""
+    """Return the polynomials in w = 2y/t² − 1 with y up to t², the square of the largest argument t = ``largest``.
+
+    The array holds 2/t², and then the coefficients of three functions of y = x²: 2 artanh(x)/x, [x/(1 − x²) − artanh
+    x]/x³, and the second function plus 2/(1 − x²)².
+    """
     bound = largest * largest
     k = np.arange(TAYLOR)
     shade = 2.0 * (k + 1.0) / (2.0 * k + 3.0)

@@ -4,7 +4,7 @@ Laws act between some kinds only, each up to its own cutoff: the hydrogens of wa
 of an Ewald sum may end before the forces between oxygens do. Kinds that are treated alike form one *sort*. Each pair of
 sorts has a reach, the longest cutoff of the laws between them plus the skin, and a flag whether any law other than that
 of charges acts. Neighbours with such a law come first in a list, padded to a whole number of vectors, so that a loop
-over the others need not check.
+over the other neighbours computes the law of charges without a check.
 """
 
 import math
@@ -114,8 +114,8 @@ def layers(x, reach, grid, axis):
 
 @jit
 def list_site(particles, neighbours, grid, p, other, room):
-    """Write the sites within reach of a place into its row and, where only charges act, into ``other``; return the
-    number in each. Of each row of cells only those that intersect the sphere of its longest reach are visited."""
+    """Write the sites within reach of a place into its row or, if only charges act, into ``other``; return the number
+    in each. In each row of cells, only the cells that intersect the sphere of the site's longest reach are visited."""
     x, y, z, row = particles.x, particles.y, particles.z, neighbours.places[p]
     sort, size = grid.size[FIXED + 1 + np.int64(particles.kind[p])], grid.size
     limits, reach = grid.limits[sort], longest_of(grid, sort)
@@ -167,5 +167,5 @@ def list_cell_by_kind(particles, neighbours, grid, c, ranges, other):
 
 @cache
 def refresh_by_kind(parallel: bool) -> Any:
-    """Perform ``refresh`` for lists by kind, with a grid from :func:`with_sorts`."""
+    """Return the function ``refresh`` for lists by kind, with a grid from :func:`with_sorts`."""
     return refresh_variant(parallel, "by_kind_", LIST_CELL=list_cell_by_kind, MAKE_READY=set_limits)

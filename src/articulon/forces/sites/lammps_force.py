@@ -1,4 +1,4 @@
-"""Forces of LAMMPS, evaluated by it on the sites of a model, on all processes that MPI has started."""
+"""Forces that LAMMPS evaluates on the sites of a model, on all processes that MPI has started."""
 
 from __future__ import annotations
 
@@ -35,14 +35,15 @@ ALLOWED = (
 )  # fmt: skip
 """Commands that define interactions and run nothing else."""
 CODE = ("python", "mliap", "kim", "plugin")
-"""Words of styles that run or load code."""
+"""Words in the names of LAMMPS styles that run or load code."""
 WRITES = ("CHECKU", "CHECKF")
-"""Words of tabulated dihedrals that make LAMMPS write files."""
+"""Keywords of tabulated dihedrals that make LAMMPS write files."""
 SKINS = {"lj": 0.8, "real": 2.0}
 """Default skin by LAMMPS's style of units [LAMMPS's length]: LAMMPS's own defaults are 0.3 and 2, but lists cost more
 here."""
 SMALL = 1e-3
-"""Listing distance of our own neighbour lists, as a fraction of the skin: they only tell when to rebuild."""
+"""Listing distance of our own neighbour lists, as a fraction of the skin: they only tell when LAMMPS's lists must be
+rebuilt."""
 
 
 def _as_text(value: Any) -> Any:
@@ -58,14 +59,14 @@ class Lammps(Declaration):
     and LAMMPS distributes the sums over them by the position of each atom. Neighbours are listed at positions that are
     part of the state, so that forces are identical to the last bit after a resumption on the same number of ranks.
 
-    ``instance``, in Python, is a ``lammps.lammps`` of the user, in place of commands and data, with any settings. A run
-    with it cannot be written to a file, and therefore not resumed from one.
+    In Python, ``instance`` can be the user's own ``lammps.lammps``, with any settings, instead of commands and data. A
+    run with such an instance cannot be written to a file, and therefore cannot be resumed from a file.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
     positional: ClassVar[tuple[str, ...]] = ("commands",)
     laplacian: ClassVar[str] = "not known"
-    """Needed for the configurational temperature, and unknown."""
+    """The Laplacian, which the configurational temperature needs, is not known."""
     kind: Literal["lammps"] = "lammps"
     commands: tuple[str, ...] = ()
     """LAMMPS commands that define interactions, one per entry: styles, coefficients and ``special_bonds``. One of them
@@ -142,7 +143,7 @@ class Lammps(Declaration):
         return True
 
     def notes(self, model: Model) -> list[str]:
-        """Notes for the user about a run with it, one line each."""
+        """Notes for the user about a run with this force, one line each."""
         ranks = instance_of(self, model).ranks.size
         on = f" on {ranks} ranks of MPI" if ranks > 1 else ""
         found = [f"it is evaluated by LAMMPS {lammps_package('lammps').__version__}{on}"]
@@ -202,7 +203,7 @@ _INSTANCES: WeakKeyDictionary[Model, tuple[int, Lammps, Instance]] = WeakKeyDict
 
 def instance_of(force: Lammps, model: Model) -> Instance:
     """Return the instance that evaluates a model's force in this process; an instance of a parent process does not work
-    in its children."""
+    in child processes."""
     known = _INSTANCES.get(model)
     if known is None or known[0] != os.getpid() or known[1] is not force:
         known = _INSTANCES[model] = os.getpid(), force, force.opened(model)
@@ -231,7 +232,8 @@ def text_of(data: str, sha256: str | None) -> str:
 
 
 def _check_command(command: str) -> None:
-    """Raises ValueError for a command that does more than define interactions: a case is data, and runs nothing."""
+    """Raises ValueError for a command that does more than define interactions: a case is data, and must not run
+    code."""
     words = command.split()
     if not words or words[0] not in ALLOWED:
         raise ValueError(
@@ -266,7 +268,7 @@ def scatter_forces(table, particles):
 
 @jit
 def collect_measures(table, result):
-    """Add the energy and the virial, which are stored behind the forces."""
+    """Add the energy and the virial, which are stored after the forces."""
     rows, n = table.rows, table.members.shape[0]
     result[ENERGY] += rows[n, 0]
     for m in range(1, 7):
@@ -274,8 +276,8 @@ def collect_measures(table, result):
 
 
 def _address(function: Callable[..., None]) -> Any:
-    """Return the Python function as a C function of the addresses of positions, of the positions of the latest list, of
-    the edges of the box and of the output, and of the number of sites."""
+    """Return the Python function as a C function. Its arguments are the time; the addresses of the positions, of the
+    positions of the latest list, of the edges of the box and of the output; and the number of sites."""
 
     seen: dict[tuple[int, ...], tuple[np.ndarray, ...]] = {}
 

@@ -22,16 +22,16 @@ from articulon.inputs import clipped
 QUIET = ("-screen", "none", "-log", "none", "-nocite")
 LISTS_NEVER = "neigh_modify delay 0 every 1000000000 check no"
 LISTS_NOW = "neigh_modify delay 0 every 1 check no"
-"""Commands by which LAMMPS never lists neighbours in a step, and by which it always does."""
+"""Commands that make LAMMPS list neighbours in no step, and in every step."""
 BIN = 0.25
 """Edge of the bins in which atoms are sorted, relative to the edge of a cube with one atom on average. It is smaller
 than the distances of atoms within a molecule, so that the order depends on positions alone."""
 BOX_BOUND = 1e-9
-"""Largest difference of the edges of the two boxes, relative to the longest edge."""
+"""Largest accepted difference between the edges of the model's box and of LAMMPS's, relative to the longest edge."""
 KEPT = 16
 """Number of latest evaluations kept: after a pause a run requests a known evaluation again."""
 VIRIAL = "articulon_virial"
-"""Name of the compute for the virial."""
+"""Name of LAMMPS's ``compute`` for the virial."""
 _NUMBERS = itertools.count(1)
 _LISTED_BY: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 """Which of our instances last listed neighbours in a user's LAMMPS instance."""
@@ -49,15 +49,16 @@ class Known(NamedTuple):
     result: np.ndarray
 
     def of(self, places: np.ndarray, listed_at: np.ndarray) -> bool:
-        """Whether this is the evaluation at given positions, with neighbours listed at other given ones."""
+        """Whether this is the evaluation at the positions ``places`` with neighbours listed at ``listed_at``."""
         return np.array_equal(self.places, places) and np.array_equal(self.listed_at, listed_at)
 
 
 class Instance:
     """LAMMPS with the sites of a model as its atoms, in the order of their ids.
 
-    Neighbour lists are built at given positions and kept until others are given: forces are a function of both,
-    whatever was evaluated before. With several ranks the order of atoms, and so of sums, depends on their positions.
+    Neighbour lists are built at given positions and kept until other positions are given for them. Forces depend on the
+    current positions and on the positions of the lists, not on earlier evaluations. With several ranks the order of
+    atoms, and so of sums, depends on their positions.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ class Instance:
         self.ranks: Ranks = world() if self.own else ranks_of(plan.live.get_mpi_comm())
         self.listed_at: np.ndarray | None = None
         self.set_up_at: np.ndarray | None = None
-        """Positions of the latest list of an own instance, in its current box."""
+        """Positions of the latest neighbour list in the current box, unless the LAMMPS instance is the user's."""
         self.kept: list[Known] = []
         self.lock = threading.Lock()
         self.shift = np.zeros((self.sites, 3))
@@ -314,7 +315,7 @@ class Instance:
         v[:] = velocities[self.rows]
         if not self.periodic.any():
             return
-        # The atoms have been wrapped; only image flags tell by how many edges.
+        # The atoms have been wrapped; only the image flags tell by how many edges of the box.
         away = self.scales.length * places.T[self.rows] - self.x
         flags = np.rint(away @ np.linalg.inv(self.scales.length * self.edges)).astype(int)
         image = self.lammps.numpy.extract_atom("image")

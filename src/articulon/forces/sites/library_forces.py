@@ -38,7 +38,7 @@ def library_term(
         ``function(time, positions, result)``, which writes the forces (3 n,) [force] at positions (n, 3) [length],
         unwrapped, as in the model, to the start of ``result`` (3 n + 3,).
     energies
-        Function that also writes the energy [energy] behind the forces.
+        Function that also writes the energy [energy] after the forces.
     virial_known
         Whether the virial follows from positions and forces.
     balanced

@@ -91,7 +91,7 @@ def room_for(model: Model, listing: Listing) -> tuple[int, int]:
     Raises
     ------
     ModelError
-        If they exceed the memory.
+        If the lists exceed the memory.
     """
     n, box = listing.sites, model.box
     if not listing.lists or listing.everything:

@@ -14,13 +14,13 @@ from articulon.model import Model
 
 
 def member_table(model: Model, where: str, members: Sequence[Sequence[int]], **values: Any) -> SiteTable:
-    """Return a table of listed sites, with parameters given once for all or for each.
+    """Return a table of listed sites, with each parameter given once for all entries or for each entry.
 
     Raises
     ------
     ModelError
-        Naming the entry, for sites that do not exist or occur twice in it, and for numbers of parameters that do not
-        match.
+        For sites that do not exist or occur twice in an entry, and for numbers of parameters that do not match; the
+        message names the entry.
     """
     sites = model.sites.body.size
     listed = np.array(members, dtype=np.int64)
@@ -46,11 +46,11 @@ def member_table(model: Model, where: str, members: Sequence[Sequence[int]], **v
 
 
 def refuse_twins(model: Model, where: str, force: Any, key: str, *others: str, acting: str | None = None) -> None:
-    """Raises ModelError if sites are listed twice in a force, or in it and in an earlier one of its kind.
+    """Raises ModelError if sites are listed twice in a force, or in this force and an earlier force of its kind.
 
     A reversed list of sites is the same term. Terms that differ in a value of ``others`` are different: a dihedral has
-    one term for each multiplicity. With ``acting``, only terms with a nonzero value of it count: of forces on listed
-    pairs, some may provide the charges and others the rest.
+    one term for each multiplicity. With ``acting``, only terms with a nonzero value of that key count: one force on
+    listed pairs may provide the charges, and another one the rest.
     """
     found: dict[tuple[Any, ...], str] = {}
     for number, one in enumerate(model.forces):
@@ -76,7 +76,7 @@ def refuse_twins(model: Model, where: str, force: Any, key: str, *others: str, a
 
 
 def _each(value: Any, count: int) -> Sequence[Any]:
-    """Expand one value for all to one for each."""
+    """Expand a single value to one value for each entry."""
     return value if isinstance(value, tuple) else (value,) * count
 
 
@@ -98,7 +98,7 @@ def nearest_image(cell: Any, displacements: np.ndarray) -> np.ndarray:
 
 @jit
 def add_virial(result, fx, fy, fz, dx, dy, dz):
-    """Add F_a d_b to the virial; over the terms of one potential the sum is symmetric."""
+    """Add F_a d_b to the virial; the sum over the terms of one potential is symmetric."""
     result[W_XX] += fx * dx
     result[W_YY] += fy * dy
     result[W_ZZ] += fz * dz

@@ -43,7 +43,7 @@ class ListedPairs(Declaration):
             refuse_twins(model, where, self, "pairs", acting=part)
 
     def table(self, model: Model, where: str) -> SiteTable:
-        """A row (infinity, 4εσ¹², 4εσ⁶, 0, C q) for each pair: that of the Lennard-Jones law, and the charges."""
+        """A row (infinity, 4εσ¹², 4εσ⁶, 0, C q) for each pair: the row of the Lennard-Jones law, and C q."""
         given = {"epsilon": self.epsilon, "sigma": self.sigma, "charges": self.charges}
         table = member_table(model, f"{where}.pairs", self.pairs, **given)
         epsilon, sigma, charges = table.rows.T
@@ -64,7 +64,7 @@ class ListedPairs(Declaration):
 
 @jit
 def pair(r2, rows, m):
-    """U, −U'/r and U'' + 2U'/r."""
+    """Return U, −U'/r and U'' + 2U'/r of pair m."""
     U, g, laplacian = lennard_jones(r2, rows, m, 0.0)
     coulomb = rows[m, 4] / np.sqrt(r2)
     return U + coulomb, g + coulomb / r2, laplacian

@@ -1,10 +1,10 @@
 """Spreading of charges over a mesh by B-splines, and the forces from the mesh potential on them.
 
-A charge is spread over a block of order³ points. Along the third edge they form one register of eight lanes, with zero
-weights beyond the order: rows of the mesh extend eight points beyond their end, which are added to the first ones
-afterwards. Charges are divided into shares by the plane of their first point. A share has planes of its own and extra
-planes behind them, which are added to those of the next share: the order of every sum is the same for any number of
-threads.
+A charge is spread over a block of order³ points. Along the third edge, the points of a block fill one register of eight
+lanes, with zero weights beyond the order. Rows of the mesh therefore extend eight points beyond their end, and these
+points are added to the first ones afterwards. Charges are divided into shares by the plane of their first point. A
+share has planes of its own and extra planes after these, which are added to those of the next share: the order of every
+sum is the same for any number of threads.
 """
 
 import math
@@ -24,22 +24,23 @@ FRONT, GAUSSIAN, SURFACE, ORDER, SHARES, NX, NY, NZ, SITES, SPLINES = range(10)
 """Constants: C 4π/V, 1/4α², C 4π/((2ε' + 1) V), order, shares, points along each edge and sites; then the polynomials
 of the weights, and then the influence of each wave (NX, NY, NZ/2 + 1)."""
 DIPOLE, MEASURED = 3, 8
-"""Numbers of the dipole moment, and of each column's contribution to the measures."""
+"""Number of values of the dipole moment, and of each column's contribution to the measures."""
 FIRST_X, FIRST_Y, FIRST_Z, SORTED = range(4)
-"""Columns of the members: the first points of each place's charge, and the places sorted by share; rows behind those of
+"""Columns of the members: the first points of each place's charge, and the places sorted by share; rows after those of
 the sites hold the starts of the shares."""
 
 
 @jit
 def padded_row(nz):
-    """Length of a row of points along the third edge: eight more than points, in whole registers."""
+    """Length of a row of points along the third edge: the number of points plus eight, rounded up to whole
+    registers."""
     return (nz + 2 * LANES - 1) // LANES * LANES
 
 
 @jit
 def layout(constants):
-    """Offsets in the rows of the mesh, the planes behind the shares, the waves, the fractions, scratch, the measures of
-    columns of waves, and the dipole moment."""
+    """Return where these data start in the rows, after the mesh: extra planes of the shares, waves, fractions, scratch
+    memory, measures of the columns of waves, and dipole moment."""
     nx, ny, nz = int(constants[NX]), int(constants[NY]), int(constants[NZ])
     plane = ny * ((nz + 2 * LANES - 1) // LANES * LANES)
     beyond = nx * plane
@@ -71,7 +72,7 @@ def mesh_table(
     mesh, order, damping
         See ``MeshEwaldParameters``.
     front, surface
-        Constants, as above.
+        The constants C 4π/V and C 4π/((2ε' + 1) V).
     """
     shares = max(1, min(MOST_SHARES, mesh[0] // order))
     header = [front, 0.25 / damping**2, surface, order, shares, *mesh, sites]
@@ -82,9 +83,9 @@ def mesh_table(
 
 
 def influence(vectors: np.ndarray, mesh: tuple[int, int, int], order: int, damping: float) -> np.ndarray:
-    """exp(−k²/4α²)/(k² |Σ M|²) of the waves of a mesh, for one of k and −k, that with a third index that is not
-    negative: the weight of |S|² in the energy (Essmann et al. 1995, 4.7, without the prefactor), shape (NX, NY, NZ/2 +
-    1)."""
+    """Weights exp(−k²/4α²)/(k² |Σ M|²) of |S|² in the energy for the waves of a mesh (Essmann et al. 1995, 4.7, without
+    the prefactor), shape (NX, NY, NZ/2 + 1). Of k and −k, only the wave whose third index is not negative is
+    included."""
     k2 = squares_of_waves(vectors, mesh)
     k2[0, 0, 0] = np.inf
     bx, by, bz = (moduli(order, n) for n in mesh)
@@ -103,7 +104,8 @@ def squares_of_waves(vectors: np.ndarray, mesh: tuple[int, int, int]) -> np.ndar
 
 @jit
 def on_mesh(s, n):
-    """First point and fraction of a coordinate in units of edges; NaN goes to the first point."""
+    """First point and fraction of a coordinate s in units of the edge with n points; NaN gives the first point of the
+    mesh."""
     u = (s - math.floor(s)) * n
     if not (u >= 0.0 and u < n):
         u = 0.0
@@ -131,7 +133,7 @@ def locate_block(table, cell, particles, block):
 
 @jit
 def share_of(first, shares, nx):
-    """Share of the plane of a first point: the last share that begins at or before it."""
+    """Share that contains the plane of a first point: the last share that begins at or before this plane."""
     return ((first + 1) * shares - 1) // nx
 
 
@@ -164,7 +166,7 @@ def share_out(table, particles):
 
 @jit
 def weights_at(constants, order, like, w):
-    """Weights of the points in one direction, and their derivatives by the fraction w, in lanes."""
+    """Weights of the points in one direction, and their derivatives with respect to the fraction w, in lanes."""
     value, slope = load_run(like, constants, SPLINES + (order - 1) * LANES), in_all(0.0, LANES)
     for power in range(order - 2, -1, -1):
         slope = slope * w + value

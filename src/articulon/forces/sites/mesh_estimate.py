@@ -1,18 +1,19 @@
 """Parameters of a particle-mesh Ewald sum for a given precision, and its expected errors.
 
-The real part has the error of Kolafa and Perram (``ewald_estimate.py``). That of the reciprocal part follows from the
-Fourier series of the mesh interaction between two charges at random positions (Hockney and Eastwood, Computer
+The real part has the error of Kolafa and Perram (``ewald_estimate.py``). The error of the reciprocal part follows from
+the Fourier series of the mesh interaction between two charges at random positions (Hockney and Eastwood, Computer
 Simulation Using Particles, 8.3; Ballenegger, Cerdà and Holm, J. Chem. Theory Comput. 8, 936, 2012, for B-splines with
-analytical derivatives). A wave k of the mesh represents all aliases k_m = k + 2π N m/L with weights U_m = Π sincᵖ. G =
-4π exp(−k²/4α²)/(k² V) is the exact influence function of the force, and G' = G/(Σ_m U_m)² the one used:
+analytical derivatives). With N points along an edge L, a wave k of the mesh represents all aliases k_m = k + 2π N m/L.
+Their weights are U_m = Π sincᵖ for B-splines of order p. G = 4π exp(−k²/4α²)/(k² V) is the exact influence function of
+the force, and G' = G/(Σ_m U_m)² is the influence function that is used:
 
     error² of a pair's force = Σ_k G'² (Σ_m k_m² U_m²)(Σ_m U_m²) − 2 k² G' G U_0² + k² G²
 
-plus k² G² of all waves beyond the mesh. In addition, a charge exerts a force on itself, which it does not in an exact
-lattice sum: by neighbouring aliases along an edge K S sin(K·r), with S = Σ_k G' Σ_m U_m U_(m+1) and K = 2π N/L
-(Ballenegger, Cerdà and Holm, Comput. Phys. Commun. 182, 1919, 2011). With Q = Σq² the rms error of a force is Q
-√(error²/N), and in addition √(Σq⁴ self²/N). All are relative to the force between two charges of rms magnitude at their
-mean distance, as those of an Ewald sum.
+plus k² G² of all waves beyond the mesh. In addition, a charge exerts a force on itself, which does not exist in an
+exact lattice sum. Neighbouring aliases along an edge cause the force K S sin(K·r), with S = Σ_k G' Σ_m U_m U_(m+1) and
+K = 2π N/L (Ballenegger, Cerdà and Holm, Comput. Phys. Commun. 182, 1919, 2011). For n charges with Q = Σq², the rms
+error of a force is Q √(error²/n). The forces of charges on themselves, of rms ``self``, add √(Σq⁴ self²/n). All errors
+are relative to the force between two charges of rms magnitude at their mean distance, as for an Ewald sum.
 """
 
 import math
@@ -39,9 +40,9 @@ _CHOICES = 40
 MOST_POINTS = 3e7
 """Largest number of points of a mesh; with more a step takes seconds, and so does every estimate."""
 _TABLE = 24
-"""Number of points along an edge of the mesh for the universal function."""
+"""Number of points along an edge of the mesh for which the universal function :func:`_universal` is tabulated."""
 _SPACINGS = np.geomspace(0.02, 1.6, 40)
-"""Values of α times spacing at which it is tabulated."""
+"""Values of α times spacing at which the universal function is tabulated."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,14 +82,14 @@ class MeshCharges(Charges):
         return math.exp(float(np.interp(wanted, y, x))) / damping
 
     def mesh_for(self, damping: float, error: float, order: int) -> tuple[int, int, int]:
-        """Coarsest mesh with at most that spacing whose numbers are products of 2, 3, 5 and 7."""
+        """Coarsest mesh with at most this spacing; its numbers of points are products of 2, 3, 5 and 7."""
         spacing = self.spacing_for(damping, error, order)
         a, b, c = (smooth_number(max(math.ceil(width / spacing - 1e-9), order)) for width in self.widths)
         return a, b, c
 
 
 def smooth_number(least: int) -> int:
-    """Smallest even product of 2, 3, 5 and 7 that is not below a number: the sizes with fast transforms."""
+    """Smallest even product of 2, 3, 5 and 7 that is at least a given number: such sizes have fast transforms."""
     n = max(least + least % 2, 2)
     while not _is_smooth(n):
         n += 2
@@ -109,8 +110,8 @@ def _indices(n: int) -> np.ndarray:
 
 
 def _moments(n: int, order: int) -> tuple[np.ndarray, ...]:
-    """Sums over the aliases n_m of each wave along an axis: U², n U², n² U², and U U' of neighbouring aliases; U_0²
-    alone; and (Σ U)², from the moduli."""
+    """Sums over the aliases n_m of each wave along an axis: U², n U², n² U², and U U' of two neighbouring aliases; then
+    U_0², and (Σ U)² from the moduli."""
     wave = _indices(n)
     alias = wave + n * np.arange(-ALIASES, ALIASES + 1)[:, None]
     weight = np.sinc(alias / n) ** order
@@ -154,7 +155,7 @@ def _errors(vectors: tuple[float, ...], damping: float, mesh: tuple[int, int, in
         moment = moment + 2.0 * metric[a, b] * first[a] * first[b] * even[c]
     pair = made**2 * moment * squares - 2.0 * k2 * made * G * alone[0] * alone[1] * alone[2] + k2 * G**2
     total = float(pair.sum()) + _beyond(damping, volume, metric, mesh)
-    # Force on itself: along each edge K S sin(K·r), with K the reciprocal vector of the mesh.
+    # Force of a charge on itself: along each edge K S sin(K·r), with K the reciprocal vector of the mesh.
     own = 0.0
     for a in range(3):
         b, c = (a + 1) % 3, (a + 2) % 3
@@ -182,7 +183,7 @@ def _universal(order: int) -> np.ndarray:
     for x in _SPACINGS.tolist():
         alpha = x * _TABLE
         found.append(math.sqrt(_errors(cube, alpha, mesh, order)[0] / alpha))
-    # A fine mesh in a small box is limited by rounding; the function increases with the spacing.
+    # Rounding limits the error of a fine mesh in a small box; the values are made to increase with the spacing.
     return np.maximum.accumulate(np.maximum(np.array(found), 1e-300) * (1.0 + 1e-12 * np.arange(len(found))))
 
 
@@ -195,7 +196,7 @@ def choose_mesh(
     order: int | None,
     where: str,
 ) -> tuple[float, float, tuple[int, int, int], int]:
-    """Return α, cutoff, mesh and order, some of which may be given: the cheapest that are precise enough.
+    """Return the cheapest α, cutoff, mesh and order that are precise enough; some of them may be given.
 
     Raises
     ------
@@ -231,9 +232,9 @@ def choose_mesh(
 def _fine_enough(
     charges: MeshCharges, damping: float, mesh: tuple[int, int, int], order: int, error: float, where: str
 ) -> tuple[int, int, int]:
-    """Return a mesh that reaches the precision, starting from a given one: the universal function is that of a large
-    cube, without forces of charges on themselves. Errors scale approximately as the spacing to the power of the
-    order."""
+    """Return a mesh that reaches the precision, starting from a given one. The given mesh comes from the universal
+    function, which is for a large cube without forces of charges on themselves. Errors scale approximately as the
+    spacing to the power of the order."""
     points = np.array(mesh)
     while True:
         found = int(points[0]), int(points[1]), int(points[2])
@@ -258,7 +259,7 @@ def check_points(mesh: tuple[int, int, int], where: str) -> None:
 
 
 def _cost(charges: MeshCharges, cutoff: float, mesh: tuple[int, int, int], order: int) -> float:
-    """Cost per charge, of neighbours, which grows with the cube of the cutoff, and of the mesh."""
+    """Cost per charge: the cost of neighbours, which grows with the cube of the cutoff, plus the cost of the mesh."""
     pairs = 4.0 / 3.0 * math.pi * cutoff**3 * charges.number / charges.volume
     points = float(np.prod(np.array(mesh, dtype=float))) / charges.number
     return PAIR_COST * pairs + POINT_COST * points + SPREAD_COST * order**2
@@ -271,7 +272,7 @@ def _damping_of(charges: MeshCharges, mesh: tuple[int, int, int], order: int, er
     for _ in range(40):
         middle = math.sqrt(low * high)
         low, high = (middle, high) if charges.spacing_for(middle, error, order) > spacing else (low, middle)
-    # From the function of a large cube, reduced slightly if this mesh is less precise.
+    # Start from the value for a large cube, and reduce it slightly if this mesh is less precise.
     while charges.mesh_error(low, mesh, order) > error and low > 0.03 / spacing:
         low *= 0.97
     return low

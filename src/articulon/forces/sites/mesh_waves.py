@@ -62,8 +62,8 @@ def _transform_plane(table, x, forward):
 
 @routine_that_allocates
 def _transform_column(table, y, back):
-    """Transform the planes' waves to those of the mesh for one wave along the second edge, and, if requested, the waves
-    of its potential back to the planes."""
+    """For one wave along the second edge, transform the waves of the planes to waves of the mesh; if requested,
+    transform the waves of the potential back to the planes."""
     constants, rows = table.constants, table.rows[0]
     nx, ny, nz, order = int(constants[NX]), int(constants[NY]), int(constants[NZ]), int(constants[ORDER])
     _, waves, _, _, _, _ = layout(constants)
@@ -100,7 +100,7 @@ def _measure_column(table, cell, y, squares):
         for c in range(half):
             if x == 0 and y == 0 and c == 0:
                 continue
-            # ½ of k and −k; those with a third index between 0 and N/2 occur only once here.
+            # Factor ½ if both k and −k occur here; of waves with a third index between 0 and N/2 only one occurs.
             both = 0.5 if c == 0 or 2 * c == nz else 1.0
             kx = 2.0 * math.pi * (inverse[0, 0] * a + inverse[0, 1] * b + inverse[0, 2] * c)
             ky = 2.0 * math.pi * (inverse[1, 0] * a + inverse[1, 1] * b + inverse[1, 2] * c)

@@ -46,7 +46,7 @@ def mixed(rule: Mixing, one: LennardJonesKind, two: LennardJonesKind) -> tuple[f
 
 
 NO_FORCE = "with a strength of zero (depth, epsilon, or A, B and C) if they exert no force on each other"
-"""What to give for pairs of kinds that do not interact, in messages."""
+"""Advice in messages for pairs of kinds that do not interact."""
 Groups = tuple[tuple[int, int], ...] | None
 """Pairs of groups of sites that interact, by indices; None for all."""
 
@@ -112,8 +112,8 @@ def pair_parameters(
     Raises
     ------
     ModelError
-        Naming the key and the kinds, for kinds without sites, pairs given twice, and kinds that interact without
-        parameters.
+        For kinds without sites, pairs given twice, and kinds that interact without parameters; the message names the
+        key and the kinds.
     """
     kinds = model.sites.kinds
     if not kinds:
@@ -154,7 +154,7 @@ def pair_parameters(
                 )
         found[a, b] = mix(by_kind[kinds[a]], by_kind[kinds[b]])
     if not found:
-        # A single site interacts with no other; its parameters must be given all the same.
+        # A single site interacts with no other; its parameters must still be given.
         found = {(a, a): mix(by_kind[kind], by_kind[kind]) for a, kind in enumerate(kinds) if kind in by_kind}
     width = len(next(iter(found.values()))) if found else 0
     rows = np.zeros((len(kinds) ** 2, width))

@@ -34,8 +34,8 @@ from articulon.kernel_variants import part, specialised
 from articulon.kernels import jit, kernel
 
 SKIN = 0.12
-"""Default skin as a fraction of the largest cutoff. For a Lennard-Jones liquid it minimises the total cost of the
-forces, which grows with the reach, and of the lists, which are then built less often."""
+"""Default skin as a fraction of the largest cutoff. A wider skin makes the forces more expensive, but lists are built
+less often; for a Lennard-Jones liquid, this value minimises the total cost."""
 FIXED = 7
 """Number of entries in ``Grid.size`` that every grid has."""
 VECTOR = 8
@@ -103,8 +103,8 @@ def exclude(particles, neighbours, row, p, count):
 
 @jit
 def list_cell(particles, neighbours, grid, c, ranges, other):
-    """List the neighbours of the sites of one cell; return whether the capacity suffices. ``other`` is scratch as long
-    as a row."""
+    """List the neighbours of the sites of one cell; return whether the capacity suffices. ``other`` is scratch memory
+    of the length of a row."""
     x, y, z, far = particles.x, particles.y, particles.z, particles.x.size - 1
     room, reach2 = neighbours.places.shape[1] - 2 * VECTOR, grid.reach[0] * grid.reach[0]
     if grid.start[c] == grid.start[c + 1]:
@@ -141,7 +141,7 @@ def list_cells(particles, neighbours, grid):
         begin = 64 * np.int64(block)
         for c in range(begin, min(begin + 64, cells)):
             if not LIST_CELL(particles, neighbours, grid, c, ranges, other):
-                particles.counts[OVERFLOW] = 1  # from any thread
+                particles.counts[OVERFLOW] = 1  # any thread may set it
 
 
 @jit
@@ -152,7 +152,7 @@ def farthest(particles):
     for s in range(site.shape[1]):
         dx, dy, dz = site[0, s] - reference[0, s], site[1, s] - reference[1, s], site[2, s] - reference[2, s]
         d = dx * dx + dy * dy + dz * dz
-        if not d < np.inf:  # NaN must not be lost to the next comparison
+        if not d < np.inf:  # the next comparison must not lose NaN
             return np.nan
         worst = max(worst, d)
     return worst
@@ -202,14 +202,14 @@ def refresh(cell, particles, neighbours, grid, kinds, charges):
 def refresh_places(cell, particles, neighbours, grid, kinds, charges):
     """Bring places up to date if nothing is listed: the sites stay in the model's order."""
     for a in range(3):
-        for s in range(particles.order.size):  # relative to their own positions
+        for s in range(particles.order.size):  # displacements are measured from here
             particles.reference[a, s] = particles.site[a, s]
     move_sites(particles)
 
 
 def refresh_variant(parallel: bool, how_listed: str = "", **listing: Any) -> Any:
-    """Return ``refresh`` with serial or parallel passes; ``how_listed`` names lists that are built in another way, by
-    ``LIST_CELL`` and ``MAKE_READY``."""
+    """Return ``refresh`` with serial or parallel passes; ``how_listed`` names another way to build lists, with its
+    ``LIST_CELL`` and ``MAKE_READY`` in ``listing``."""
     how = "parallel" if parallel else "serial"
 
     def one(function: Any) -> Any:

@@ -24,7 +24,7 @@ from articulon.units import unit_system
 Precision = Literal["single", "mixed", "double"]
 REPEATABLE = {"DeterministicForces": "true", "Threads": "1"}
 """Properties that make forces reproducible to the last bit, for platforms that have them: with several threads the CPU
-platform sums forces in the order in which these finish."""
+platform sums forces in the order in which the threads finish."""
 AWAY = 100.0
 """Temporary displacement of all sites that makes OpenMM rebuild its neighbour list [nm]."""
 
@@ -46,16 +46,16 @@ class OpenMM(Declaration):
 
     Particle k of the system is site k of the model. OpenMM gets the positions of the sites and returns a force for
     each, −∂U/∂r, which acts on the site's body. Masses, constraints and integrators of the system are ignored. Virtual
-    sites are placed by OpenMM, and the forces on them act on the sites that define them. The Laplacian is unknown, and
-    in a periodic box so is the virial.
+    sites are placed by OpenMM, and the forces on them act on the sites that define them. The Laplacian is unknown; in a
+    periodic box, the virial is unknown too.
 
-    The platform ``Reference`` computes in double precision, ``CPU`` in single, about 1e-5 of the largest force; the
-    others use the given ``precision``.
+    The platform ``Reference`` computes in double precision, ``CPU`` in single precision, with errors of about 1e-5 of
+    the largest force; the others use the given ``precision``.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("system",)
     laplacian: ClassVar[str] = "not known"
-    """Needed for the configurational temperature, and unknown."""
+    """The Laplacian, which the configurational temperature needs, is not known."""
     kind: Literal["openmm"] = "openmm"
     system: Annotated[str, BeforeValidator(_as_text)]
     """The system, serialised by ``openmm.XmlSerializer``: the path of its file, relative to the case, or the XML
@@ -116,7 +116,7 @@ class OpenMM(Declaration):
         return not self._loaded().usesPeriodicBoundaryConditions()
 
     def notes(self, model: Model) -> list[str]:
-        """Notes for the user about a run with it, one line each."""
+        """Notes for the user about a run with this force, one line each."""
         system, version = self._loaded(), systems.openmm_package("openmm").__version__
         on = f"on the platform {self.platform}"
         if self.platform is None:
@@ -171,7 +171,7 @@ class Evaluation:
         _EVALUATIONS.add(self)
 
     def take_box(self, edges: np.ndarray) -> tuple[None, tuple[float, float]]:
-        """Change to a box with these edges, one per row [length], which is in no table."""
+        """Change to a box with these edges, one per row [length]; no table of the kernels depends on it."""
         self._edges = self.length * edges
         if self._context is not None:
             self._context.setPeriodicBoxVectors(*self._edges)
@@ -179,7 +179,8 @@ class Evaluation:
 
     @property
     def context(self) -> Any:
-        """Return the ``openmm.Context`` of this process: one of a parent process does not work in its children."""
+        """Return the ``openmm.Context`` of this process: a Context of a parent process does not work in child
+        processes."""
         if self._context is None:
             self._context = _context_of(self.force, self.system)
             if self._edges is not None:
@@ -187,8 +188,8 @@ class Evaluation:
         return self._context
 
     def leave_to_the_parent(self) -> None:
-        """Drop a Context of a parent process without destroying it: that would wait for threads that a forked process
-        does not have."""
+        """Drop a Context of a parent process without destroying it: destroying it would wait for threads that do not
+        exist in a forked process."""
         if self._context is not None:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._context))
             self._context = None
@@ -199,7 +200,7 @@ class Evaluation:
         self._evaluate(positions, result, energy=False)
 
     def energies(self, time: float, positions: np.ndarray, result: np.ndarray) -> None:
-        """Write the forces on the sites, and the energy [energy] behind them."""
+        """Write the forces on the sites, and then the energy [energy]."""
         self._evaluate(positions, result, energy=True)
 
     def _evaluate(self, positions: np.ndarray, result: np.ndarray, energy: bool) -> None:
@@ -210,8 +211,8 @@ class Evaluation:
         context = self.context
         places = positions if self.length == 1.0 else self.length * positions
         if self.relists and context.getPlatform().getName() == "CPU":
-            # The order of OpenMM's sums is that of its lists, which it rebuilds when sites have moved far enough: a
-            # resumed run would start with different ones. No force is evaluated here.
+            # OpenMM sums in the order of its lists, and rebuilds them when sites have moved far enough: a resumed run
+            # would start with different lists. No force is evaluated here.
             context.setPositions(places + AWAY)
             context.getState(forces=True, groups=0)
         context.setPositions(places)
@@ -237,7 +238,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _context_of(force: OpenMM, system: Any) -> Any:
-    """Return a Context of a copy of a system, without what moves its atoms.
+    """Return a Context of a copy of a system, without the constraints and the CMMotionRemover, which move its atoms.
 
     Raises
     ------

@@ -17,10 +17,10 @@ from articulon.units import unit_system
 UNITS = "Da-nm-ps"
 """OpenMM's units: its kJ/mol equals Da nm²/ps²."""
 MASS_BOUND, LEAST_MASS_BOUND = 3e-4, 0.03
-"""Tolerance for masses of bodies against those of their particles, relative and absolute [Da]: force fields round
-atomic weights, that of nitrogen to 14.01 from 14.007 and that of zinc to 65.4 from 65.38."""
+"""Tolerance for the difference between the mass of a body and that of its particles, relative and absolute [Da]: force
+fields round atomic weights, that of nitrogen to 14.01 from 14.007 and that of zinc to 65.4 from 65.38."""
 BOX_BOUND = 1e-6
-"""Largest difference of the edges of the two boxes, relative to the longest edge."""
+"""Largest accepted difference between the edges of the model's box and of OpenMM's, relative to the longest edge."""
 MOVES_ATOMS = (
     "AndersenThermostat",
     "MonteCarloBarostat",
@@ -56,8 +56,8 @@ def openmm_package(where: str) -> Any:
 
 
 def written(system: Any) -> str:
-    """Return the XML of an ``openmm.System``; raises ValueError, to which a declaration adds the key, if it has
-    none."""
+    """Return the XML of an ``openmm.System``; raises ValueError if it has none, and the declaration adds the key to the
+    message."""
     import openmm
 
     held = [force for force in system.getForces() if type(force).__name__ == "PythonForce"]
@@ -83,7 +83,7 @@ def text_of(given: str, sha256: str | None, where: str) -> str:
     Raises
     ------
     ModelError
-        Naming the key, if the file cannot be read or does not match ``sha256``.
+        If the file cannot be read or does not match ``sha256``; the message names the key.
     """
     if is_xml(given):
         return given
@@ -107,12 +107,13 @@ def _deserialised(text: str) -> Any:
 
 
 def system_of(given: str, sha256: str | None, where: str) -> Any:
-    """Return the ``openmm.System`` of an XML text, or of a file with it; it must not be changed.
+    """Return the ``openmm.System`` of an XML text, or of a file with such a text; the system must not be changed.
 
     Raises
     ------
     ModelError
-        Naming the key, for what cannot be read, is not a system, or contains Python code, which is not run.
+        If the text cannot be read, is not a system, or contains Python code, which is never run; the message names the
+        key.
     """
     openmm = openmm_package(where)
     text = text_of(given, sha256, where)
@@ -168,7 +169,8 @@ def check_system(system: Any, model: Model, where: str) -> None:
 
 
 def _check_masses(system: Any, model: Model, where: str) -> None:
-    """Check that the particles of a body have its total mass, with any distribution: hydrogens may be heavier."""
+    """Check that the particles of a body have its total mass; masses of single particles may differ: hydrogens may be
+    heavier."""
     import openmm
 
     dalton = openmm.unit.dalton
@@ -208,7 +210,7 @@ def _carrier(model: Model, site: int) -> str:
 
 
 def _check_box(system: Any, model: Model, where: str) -> None:
-    """Check that both have the same box, or none."""
+    """Check that the system and the model have the same box, or that both have none."""
     box, names = model.box, names_of(system)
     repeats = box is not None and bool(box.periodic.any())
     if not system.usesPeriodicBoundaryConditions():
@@ -253,8 +255,8 @@ def has_cutoff(system: Any) -> bool:
 
 
 def adds_up_to_zero(system: Any) -> bool:
-    """Whether the forces of a system sum to zero in exact arithmetic: those of distances and angles do, and those
-    between all pairs except particle-mesh sums."""
+    """Whether the forces of a system sum to zero in exact arithmetic: forces of distances and angles do, and forces
+    between all pairs do, except for particle-mesh sums."""
     import openmm
 
     for force in system.getForces():

@@ -22,7 +22,8 @@ from articulon.lane_registers import in_all, load_rows, total
 from articulon.lanes import WIDTH, choose
 
 ROWS_AHEAD, SITES_AHEAD = 16, 8
-"""How many sites ahead the rows of the list, and the last positions that they name, are prefetched."""
+"""Number of sites by which the loop prefetches rows of the list ahead of their use, and positions of the last
+neighbours."""
 
 
 @jit
@@ -49,15 +50,15 @@ def fetch_row(neighbours, i):
 
 @jit
 def far_neighbour(neighbours, i, k):
-    """Return the k-th of the last neighbours, every fourth, of a site some places ahead: these are in the farthest
-    plane of cells, which no earlier row has read."""
+    """Of every fourth neighbour of a site some places ahead, return the k-th, counted from the end of its list. The
+    last neighbours are in the farthest plane of cells, which no earlier row has read."""
     row = min(i + SITES_AHEAD, neighbours.places.shape[0] - 1)
     return np.int64(neighbours.places[row, max(neighbours.number[row] - 1 - 4 * k, 0)])
 
 
 @jit
 def row_of(like, first, kinds, row, k):
-    """Return the rows of the kinds of some neighbours with that of a site."""
+    """Return the rows of parameters for the kinds of some neighbours combined with the kind of a site."""
     return 0 if ONE_KIND else indices(like, first, kinds, row, k)
 
 
@@ -116,8 +117,8 @@ def packed_forces(table, cell, particles, neighbours):
 def packed_kernel(
     label: str, laws: tuple[Any, ...], lanes: int, parallel: bool, cached: bool, one_kind: bool, by_kind: bool
 ) -> Any:
-    """Return the kernel of a combination of laws, for a number of neighbours evaluated together, for sites of one kind
-    or of several, with lists by kind or not."""
+    """Return the kernel of a combination of laws, with a number of neighbours evaluated together. The sites are of one
+    kind or of several, and lists are by kind or not."""
     plain, charged = laws[0] is not None, laws[1] is not None
     stand_ins = {"LAW": laws[0] or no_law, "CHARGED_LAW": laws[1] or no_law, "CHARGED": charged, "LANES": lanes}
     which = leaf_variant(row_of, f"row_of_{'one_kind' if one_kind else 'kinds'}", ONE_KIND=one_kind)

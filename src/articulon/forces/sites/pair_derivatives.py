@@ -30,7 +30,7 @@ def site_at(particles, p):
 
 @jit
 def slope_of(law, r2, rows, t, qq, value, ends, c):
-    """Return the slope of a law's −φ'/r, which is ``value`` in row t, by the parameter in column c of ``ends``."""
+    """Return the derivative of a law's −φ'/r, which is ``value`` in row t, by the parameter in column c of ``ends``."""
     at = 2 * (t * ends.columns.size + c)
     raised = value if rows[t, ends.columns[c]] != 0.0 else law(r2, ends.rows[at:], 0, qq)[1]
     return (raised - law(r2, ends.rows[at + 1 :], 0, qq)[1]) / ends.size[t, c]
@@ -61,7 +61,8 @@ def pair_adjoint(sites, total, terms, refresh, which, ends, moved, rows, charges
                     continue
                 o, qq = site_at(particles, j), coulomb * charge[i] * charge[j]
                 change, power, g, L = between_columns(moved, s, o), 0.0, 0.0, 0.0
-                # The loop meets a pair from both ends, with the same slopes; those with an image are met as such.
+                # A pair is visited from both sites, with the same slopes: one visit (j > i) adds both. With an image,
+                # always j > i.
                 by_rows = 1 if j > i else 0
                 if by_rows:
                     power = dot(d, change) if j < n else dot(d, V)

@@ -22,8 +22,8 @@ CUTOFF, REACH = 2.5, 2.8
 ROUNDS = 9
 """Number of rounds, in each of which every loop has a turn."""
 CALLS, UNTIMED = 30, 12
-"""Sums of a loop in one turn, and how many of them are not timed at its start: some processors change their clock for
-up to two milliseconds when wide registers come into use or go out of it."""
+"""Number of sums of a loop in one turn, and number of sums at the start of the turn that are not timed: some processors
+change their clock for up to two milliseconds when wide registers come into use or go out of it."""
 
 
 @pass_of
@@ -83,7 +83,7 @@ def liquid() -> tuple[Particles, Neighbours]:
     wide = EDGE + 2 * far
     points = np.indices((wide, wide, wide)).reshape(3, -1)
     inside = ((points >= far) & (points < far + EDGE)).all(axis=0)
-    order = np.argsort(~inside, kind="stable")  # images come behind the sites
+    order = np.argsort(~inside, kind="stable")  # images come after the sites
     place = np.empty(order.size, dtype=np.int64)
     place[order] = np.arange(order.size)
     shaken = np.random.default_rng(1).uniform(-SHAKEN, SHAKEN, points.shape)

@@ -1,8 +1,8 @@
 """Choice of the loop that sums laws over listed neighbours on this machine, if several are available.
 
 The fastest loop depends on the cost of a gather and on the handling of wide registers, which cannot be derived from a
-processor's name or features. It is measured when a model with a choice is first prepared, and stored beside the
-compiled kernels: the loop determines the last digits of forces, so a machine must keep its choice.
+processor's name or features. It is therefore measured when a model with a choice is first prepared, and stored beside
+the compiled kernels: the loop determines the last digits of forces, so a machine must keep its choice.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Sums of one or two laws over pairs of sites: one loop, compiled for each combination of laws.
 
-The loops below are templates. ``LAW`` and ``CHARGED_LAW`` stand for leaves, ``ONE_KIND`` for whether all sites are of
-one kind, so that parameters stay in registers, and ``EVERYTHING`` for whether there is neither cutoff nor image, so
-that nothing is listed: excluded partners are then gaps in the row of all sites.
+The loops below are templates. ``LAW`` and ``CHARGED_LAW`` are replaced by leaves. ``ONE_KIND`` tells whether all sites
+are of one kind, so that parameters stay in registers. ``EVERYTHING`` tells whether there is neither cutoff nor image:
+then nothing is listed, and excluded partners are gaps in the row of all sites.
 """
 
 from functools import cache
@@ -31,14 +31,14 @@ from articulon.kernel_variants import specialised
 from articulon.kernels import jit, prepare
 
 LIMIT = 1e150
-"""Stands for the square of an infinite cutoff, so that the padding place lies beyond it."""
+"""Square of a cutoff that replaces an infinite one, so that the padding place lies beyond it."""
 LANES_OF = {"gather": 0, "packed-4": 4, "packed-8": 8}
-"""Loops over listed pairs, and the number of neighbours that each evaluates together; none if each coordinate is
+"""Loops over listed pairs, and the number of neighbours that each evaluates together; 0 if each coordinate is
 gathered."""
 PARALLEL_SITES = 2000
-"""Number of sites from which on threads share them."""
+"""Smallest number of sites that are distributed over threads."""
 PARALLEL_ALL = 400
-"""Number of sites from which on threads share them if all pairs interact."""
+"""Smallest number of sites that are distributed over threads if all pairs interact."""
 
 
 LAW = CHARGED_LAW = no_law
@@ -79,7 +79,7 @@ def run_end(neighbours, i, everything, first, gap, count, n):
 
 @jit
 def fetch_ahead(particles, neighbours, i):
-    """Prefetch what a site some places ahead will read."""
+    """Prefetch the data that the loop will read for a site some places ahead."""
     fetch_row(neighbours, i)
     for k in range(2):
         j = far_neighbour(neighbours, i, k)
@@ -105,7 +105,7 @@ def pair_forces(table, cell, particles, neighbours):
         for gap in range(count + 1):
             end = run_end(neighbours, np.int64(i), EVERYTHING, start, gap, count, n)
             for k in range(begin, end):  # a vector loop
-                j = np.uint64(k) if EVERYTHING else row[k]  # unsigned: not counted from the end
+                j = np.uint64(k) if EVERYTHING else row[k]  # unsigned, because it is never negative
                 dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
                 r2 = dx * dx + dy * dy + dz * dz
                 t = 0 if ONE_KIND else first + np.int64(kind[j])
@@ -125,7 +125,7 @@ def pair_forces(table, cell, particles, neighbours):
 
 
 def pair_measure(table, cell, particles, neighbours, result):
-    """Add the measures of the same pairs, each of which is visited twice."""
+    """Add the measures of the pairs of :func:`pair_forces`; each pair is visited twice."""
     x, y, z, kind, charge = particles.x, particles.y, particles.z, particles.kind, particles.charge
     rows, second = table.rows, table.rows[:, int(table.constants[0]) :]
     kinds, coulomb = int(table.constants[1]), table.constants[2]
@@ -138,7 +138,7 @@ def pair_measure(table, cell, particles, neighbours, result):
         for gap in range(count + 1):
             end = run_end(neighbours, i, EVERYTHING, start, gap, count, n)
             for k in range(begin, end):
-                j = np.uint64(k) if EVERYTHING else row[k]  # unsigned: not counted from the end
+                j = np.uint64(k) if EVERYTHING else row[k]  # unsigned, because it is never negative
                 dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
                 r2 = dx * dx + dy * dy + dz * dz
                 t = 0 if ONE_KIND else first + np.int64(kind[j])
@@ -181,7 +181,7 @@ class Combination(NamedTuple):
     everything: bool
     """Whether nothing is listed."""
     by_kind: bool = False
-    """Whether lists are by kind, which only loops over several neighbours at a time support."""
+    """Whether lists are by kind; only loops over several neighbours at a time support this."""
 
     @property
     def label(self) -> str:
@@ -210,8 +210,8 @@ class Combination(NamedTuple):
 
 @cache
 def forces_kernel(laws: Combination, parallel: bool, lanes: int) -> Any:
-    """Return the kernel of the forces, ready to be passed on. It evaluates as many neighbours together as it has lanes
-    (``packed_sums.py``); without lanes it gathers their coordinates."""
+    """Return the kernel of the forces, ready to be passed to other kernels. It evaluates ``lanes`` neighbours together
+    (``packed_sums.py``); with ``lanes`` 0 it gathers the coordinates of each neighbour."""
     if lanes:
         label = f"{laws.label}{'_by_kind' if laws.by_kind else ''}"
         kernel = packed_kernel(label, laws.laws, lanes, parallel, laws.cached, laws.one_kind, laws.by_kind)
@@ -223,7 +223,7 @@ def forces_kernel(laws: Combination, parallel: bool, lanes: int) -> Any:
 
 @cache
 def measure_kernel(laws: Combination) -> Any:
-    """Return the kernel of the measures, ready to be passed on."""
+    """Return the kernel of the measures, ready to be passed to other kernels."""
     return prepare(specialised(pair_measure, f"measure_{laws.label}", called="value", **laws.stand_ins), MEASURE)
 
 

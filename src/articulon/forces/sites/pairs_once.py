@@ -1,9 +1,10 @@
 """Sums over all pairs of sites, each visited once, for models without neighbour lists.
 
-A pair is evaluated once for both sites: the force on one stays in registers, and that on the other is added in memory
-that stays in the cache. The law is evaluated for one site with a group of others, as many as a register has lanes.
+A pair is evaluated once for both sites: the force on one stays in registers, and the force on the other is added in
+memory that stays in the cache. The law is evaluated for one site with a group of other sites, one for each lane of a
+register.
 
-Sites are in blocks, and the pairs of a block with the blocks behind it belong to one of several *shares* of equal work.
+Sites are in blocks, and the pairs of a block with the blocks after it belong to one of several *shares* of equal work.
 Each share has its own forces, which are summed at the end. The order of every sum, and with it the result to the last
 bit, does not depend on the number of threads.
 """
@@ -33,14 +34,14 @@ EVERY = (1 << WIDTH) - 1
 MOST_SHARES = 32
 """Largest number of shares, and so of threads with work."""
 MOST_NUMBERS = 4_000_000
-"""Largest number of entries in the rows of all kinds with all sites: 32 MB."""
+"""Largest number of entries in the rows of parameters for all pairs of a kind with a site: 32 MB."""
 X, Y, Z, CHARGE, KEPT = range(5)
 """Rows of the stored site data."""
 WIDTH_OF_LAW, KINDS, COULOMB, SITES_AT, FORCES_AT, ROWS_AT = range(6)
-"""Entries of ``constants``: numbers in a row of the law that is not of charges, kinds, Coulomb's constant, and the
-starts of the data behind these: the stored sites, the forces of each share, and the rows of kinds with all sites."""
+"""Entries of ``constants``: length of a row of the law without charges, number of kinds, Coulomb's constant, and the
+starts of the data after these: the stored sites, the forces of each share, and the rows for a kind with a site."""
 HEADER = 8
-"""Start of the data behind the constants."""
+"""Start of the data after the constants."""
 
 
 @jit
@@ -69,20 +70,22 @@ def block_of(turn, share, shares):
 
 @jit
 def groups_to_meet(i, a, b, n):
-    """Groups of block ``b`` that a site of block ``a`` interacts with: in its own block from its own group on."""
+    """Groups of block ``b`` that site i of block ``a`` interacts with; in its own block, they start with its own
+    group."""
     first = i // WIDTH if a == b else b * GROUPS
     return first, min((b + 1) * GROUPS, groups_of(n))
 
 
 @jit
 def later(i):
-    """Bits of the lanes behind that of a site, in its own group."""
+    """Bits of the lanes after the lane of a site, in its own group."""
     return EVERY & ~((2 << (i % WIDTH)) - 1)
 
 
 @jit
 def push_apart(f, dx, dy, dz, found, first, g):
-    """Return the force f (dx, dy, dz) on a site, and subtract it from the group, in three rows."""
+    """Return the force f (dx, dy, dz) on a site, and subtract it from the forces of group g in three rows of
+    ``found``."""
     fx, fy, fz = f * dx, f * dy, f * dz
     found[first, g] -= fx
     found[first + 1, g] -= fy
@@ -96,8 +99,8 @@ CHARGED = ONE_KIND = False
 
 @jit
 def force_of_group(g, mask, masked, one, rows, table, kept, found):
-    """Return the force of a group on a site, given x, y, z and its charge times Coulomb's constant, from the pairs
-    selected by the mask; the group gets the opposite force."""
+    """Return the force of a group on a site, from the pairs that the mask selects; the group gets the opposite force.
+    ``one`` holds x, y, z and the charge times Coulomb's constant of the site."""
     x, y, z, q = one
     dx, dy, dz = x - kept[X, g], y - kept[Y, g], z - kept[Z, g]
     r2 = dx * dx + dy * dy + dz * dz
@@ -112,7 +115,8 @@ def force_of_group(g, mask, masked, one, rows, table, kept, found):
 
 @jit
 def force_on_site(i, first, last, own, share, n, table, particles, neighbours):
-    """Return the force on a site from groups ``first`` to ``last``, of which the first may be its own, in a share."""
+    """Return the force on a site, in a share, from groups ``first`` to ``last``; ``first`` may be the site's own
+    group."""
     constants, groups, width = table.constants, groups_of(n), int(table.constants[WIDTH_OF_LAW])
     at = int(constants[FORCES_AT]) + share * 3 * groups * WIDTH
     kept, found = lanes_of(constants, int(constants[SITES_AT]), KEPT, groups), lanes_of(constants, at, 3, groups)
@@ -210,8 +214,9 @@ def once_kernel(laws: Combination, parallel: bool) -> Any:
 
 
 def goes_once(laws: tuple[PairTerm | None, ...], rows: np.ndarray, charged_rows: np.ndarray, sites: int) -> bool:
-    """Whether pairs under one or two laws are visited once: if the laws support lanes, that of charges has equal rows
-    for all kinds, and the rows (kinds², width) of the other, one for each kind and site, are not too many."""
+    """Whether pairs under one or two laws are visited once: if the laws support lanes, the law of charges has equal
+    rows for all kinds, and the rows of the other law (kinds², width) are not too many when stored for each kind and
+    site."""
     numbers = round(len(rows) ** 0.5) * sites * rows.shape[1]
     one = bool((charged_rows == charged_rows[:1]).all())
     return all(law is None or law.side_by_side for law in laws) and one and numbers <= MOST_NUMBERS

@@ -21,7 +21,7 @@ from articulon.model import Model
 from articulon.model.box import volume_of
 
 PARALLEL_WORK = 20_000
-"""Number of charges plus a tenth of the mesh points from which on threads share the reciprocal part."""
+"""Smallest number of charges plus a tenth of the mesh points for which threads share the reciprocal part."""
 
 SKIN = 0.4
 """Default skin as a fraction of the cutoff: the cutoff of the real part is short compared with the displacement of
@@ -35,9 +35,9 @@ class ParticleMeshEwald(LatticeSum):
     The sum is split as in ``ewald``: erfc(αr)/r over neighbours up to a cutoff, and the smooth rest, whose charges are
     spread over a mesh by B-splines, at a cost proportional to N log N. Forces are the gradient of the energy on the
     mesh. ``parameters(model)`` returns the α, cutoff, mesh and order that are chosen for a precision, and the expected
-    errors. It needs rocket-fft, which is in ``pip install 'articulon[longrange]'``.
+    errors. The sum needs rocket-fft, which is in ``pip install 'articulon[longrange]'``.
 
-    Pairs that are excluded or lie on one body are left out here with their nearest image.
+    For pairs that are excluded or lie on one body, the interaction at the nearest image is omitted.
     """
 
     kind: Literal["particle-mesh-ewald"] = "particle-mesh-ewald"
@@ -80,8 +80,8 @@ class ParticleMeshEwald(LatticeSum):
             )
 
     def parameters(self, model: Model, where: str = "particle-mesh-ewald") -> MeshEwaldParameters:
-        """Parameters of the sum in a model, chosen by an error estimate unless given: that of Kolafa and Perram (1992)
-        for the real part, and the exact mean over random positions for the mesh.
+        """Parameters of the sum in a model, chosen by an error estimate unless given: the estimate of Kolafa and Perram
+        (1992) for the real part, and the exact mean over random positions for the mesh.
 
         Raises
         ------

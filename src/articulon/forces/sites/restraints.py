@@ -21,13 +21,13 @@ from articulon.kernels import jit
 from articulon.model import Model
 
 INITIAL = "initial"
-"""Stands for the value in the model's initial coordinates."""
+"""Word for the value in the model's initial coordinates."""
 
 
 class DihedralRestraint(Declaration):
     """U = ½ k max(0, |φ − φ₀| − w)² for each dihedral angle φ, with the difference wrapped into [−π, π].
 
-    Without a tolerance w it is harmonic; with one, no force acts within it.
+    Without a tolerance w the restraint is harmonic; with a tolerance, no force acts while |φ − φ₀| ≤ w.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("torsion",)
@@ -36,8 +36,8 @@ class DihedralRestraint(Declaration):
     torsion: str | tuple[str, ...] = ()
     """Torsions that are joint coordinates, by name: ``"phi:A:TRP2"``, or a list of them."""
     atoms: tuple[str, str, str, str] | None = None
-    """In place of a torsion, four atoms by chain, residue and name: ``"A:TRP2:CA"`` and so on, the axis between the
-    middle ones."""
+    """In place of a torsion, four atoms by chain, residue and name: ``"A:TRP2:CA"`` and so on; the two middle atoms are
+    the axis."""
     sites: tuple[Whole, Whole, Whole, Whole] | None = None
     """In place of a torsion, four sites, by index."""
     angle: Literal["initial"] | Annotated[Quantity, Dimension("angle")] = INITIAL
@@ -80,9 +80,10 @@ class DihedralRestraint(Declaration):
 
 
 class DistanceRestraint(Declaration):
-    """U = ½ k max(0, |r − r₀| − w)² of two sites at a distance r, in a periodic box that of the nearest images.
+    """U = ½ k max(0, |r − r₀| − w)² of two sites at a distance r; in a periodic box, r is the distance of the nearest
+    images.
 
-    Without a tolerance w it is harmonic; with one, no force acts within it.
+    Without a tolerance w the restraint is harmonic; with a tolerance, no force acts while |r − r₀| ≤ w.
     """
 
     kind: Literal["distance-restraint"] = "distance-restraint"

@@ -61,8 +61,8 @@ from articulon.model import Model, State
 from articulon.passes import Function, Pass, Program, functions
 
 SLOTS = 4
-"""Number of terms for which kernels are compiled; fewer are filled up with empty ones. More terms are rounded up to a
-multiple, and kernels are compiled again."""
+"""Number of terms for which kernels are compiled; if there are fewer, empty terms are added. If there are more, empty
+terms are added up to a multiple of this number, and kernels are compiled again."""
 
 
 class Elsewhere(Protocol):
@@ -83,9 +83,9 @@ class SiteForces:
     Parameters
     ----------
     model
-        The model; without a site force it has no sites here.
+        The model; if it has no site force, its sites are ignored.
     alone
-        Whether a single thread evaluates them, whatever their number.
+        Whether a single thread evaluates the forces, whatever the number of sites.
     """
 
     def __init__(self, model: Model, alone: bool = False) -> None:
@@ -109,12 +109,12 @@ class SiteForces:
         self._compile(terms)
         self._make_room(*room)
         self.elsewhere: Elsewhere | None = None
-        """Replaces the sums of the kernels here if particles are on another device."""
+        """Sums that replace those of the kernels here if particles are on another device."""
         self.touched = False
         """Whether forces have been evaluated elsewhere, or the box has changed, since a driver last used the stored
         forces."""
 
-    # What a model without site forces does not need is created at first use.
+    # The following is created at first use, because a model without site forces does not need it.
 
     @cached_property
     def refresh(self) -> Any:
@@ -193,7 +193,8 @@ class SiteForces:
         self.tables = tuple(SiteTable(*map(aligned, table)) for table in tables)
         self.level = np.array([LEVELS.index(level) for level in levels])
         self._of_box = tuple(one[:2] for one in of_box)
-        """What depends on the box: functions that compute it, and the table of each, −1 for none."""
+        """Box-dependent parts of the terms: functions that compute them, and the index of the table of each, −1 for
+        none."""
         self._take_constants([constant for _, _, constant in of_box])
 
     def _take_constants(self, of_box: Sequence[tuple[float, float]]) -> None:
@@ -231,7 +232,7 @@ class SiteForces:
         particles.packed[-1, :3] = FAR
         if not self.listed:
             particles.kind[: self.sites], particles.charge[: self.sites] = self.kinds, self.charges
-            particles.reference[:] = 0.0  # nothing is listed, however far they move
+            particles.reference[:] = 0.0  # nothing is listed, so that sites may move any distance
 
     def another(self) -> Self:
         """Return the site forces for another state of the model, which another thread may use: the same functions, with
@@ -274,8 +275,8 @@ class SiteForces:
         self.touched = True
 
     def list_from(self, reference: np.ndarray) -> None:
-        """List the neighbours of sites at positions (3, sites) [length], unless they are already listed; if these are
-        NaN, the next evaluation lists."""
+        """List the neighbours of sites at positions (3, sites) [length], unless they are already listed; if the
+        positions are NaN, the next evaluation builds the lists."""
         particles = self.system.particles
         if not self.listed or np.array_equal(particles.reference, reference, equal_nan=True):
             return
@@ -287,7 +288,7 @@ class SiteForces:
             particles.reference[:] = np.nan
 
     def save(self, state: State) -> None:
-        """Store in a state what determines the order of sums."""
+        """Store in a state the data that determine the order of sums."""
         if self.listed:
             state.rebuild[:] = self.system.particles.reference
 
@@ -308,7 +309,7 @@ class SiteForces:
         alone."""
         self.listing = self.listing._replace(skin=0.0)
         images, neighbours = self._room
-        self._make_room(images, 2 * neighbours)  # they cannot grow while compiled code takes steps
+        self._make_room(images, 2 * neighbours)  # lists cannot grow while compiled code takes steps
 
     def _refresh(self) -> None:
         site = self.system.particles.site.copy()
@@ -363,7 +364,7 @@ class SiteForces:
 
 @cache
 def no_sites() -> SiteSystem:
-    """Stands for the site forces of a model without any."""
+    """Return the arrays of a model that has no site forces."""
     empty = SiteTable(np.zeros((0, 1)), np.zeros((0, 4), dtype=np.int64), np.zeros(0))
     particles = empty_particles(0, 1, LANES)
     return SiteSystem(

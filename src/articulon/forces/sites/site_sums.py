@@ -1,4 +1,4 @@
-"""Sums of all terms at sites: forces, with all terms or slow ones in turn, and measures."""
+"""Sums over all terms: forces on the sites, with all terms or with slow terms in turn, and measures."""
 
 import numpy as np
 
@@ -83,7 +83,7 @@ def sum_forces(system, sum_of, functions, refresh):
 
 @pass_of
 def sum_measures(system, measures, refresh, result):
-    """Add the measures of all terms, after bringing the lists up to date, from Python; NaN if they cannot be
+    """Bring the lists up to date and add the measures of all terms; called from Python. NaN if they cannot be
     computed."""
     refresh(system.cell, system.particles, system.neighbours, system.grid, system.kinds, system.charges)
     found = are_found(system.particles)

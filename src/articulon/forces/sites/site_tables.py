@@ -110,8 +110,8 @@ def add_virial(result, force, place):
 
 
 class Neighbours(NamedTuple):
-    """A neighbour list. It is full, with every pair in the rows of both sites, so that no two rows write to one place;
-    or, for contacts, half, with each pair in the row of the lower place only."""
+    """A neighbour list. A full list has every pair in the rows of both sites, so that no two rows write to one place. A
+    list for contacts is half: it has each pair in the row of the lower place only."""
 
     places: np.ndarray
     """Places of the neighbours of each place, in a fixed order, then the padding place up to a whole number of vectors,
@@ -123,16 +123,16 @@ class Neighbours(NamedTuple):
     excluded: np.ndarray
     """Sites that are never neighbours of a site, however near, sorted."""
     first: np.ndarray
-    """For lists by kind, number of a place's neighbours, in whole vectors, that come first because a law other than
-    that of charges acts with them, shape (sites,)."""
+    """For lists by kind, number of neighbours that come first in the list of a place, because a law other than that of
+    charges acts on them; padded to whole vectors, shape (sites,)."""
 
 
 class Grid(NamedTuple):
     """Cells; scratch that is filled at every rebuild."""
 
     reach: np.ndarray
-    """Distance within which neighbours are listed, and half the skin squared [length, length²]. For lists by kind there
-    follow, for each ordered pair of sorts of sites, the squared listing distance, negative for pairs with only a law of
+    """Distance within which neighbours are listed, and half the skin squared [length, length²]. For lists by kind, the
+    squared listing distance of each ordered pair of sorts of sites follows; it is negative for pairs with only a law of
     charges, and 0 for pairs that are not listed."""
     corner: np.ndarray
     """Lowest coordinates of any site or image [length], shape (3,)."""
@@ -141,8 +141,8 @@ class Grid(NamedTuple):
     size: np.ndarray
     """Number of cells in each direction; how many cells away a neighbour can be; whether sites are listed only with
     later ones and with images; layers of cells in a slab; and the desired distance of a site's neighbours in the order
-    of cells, or 0 for slabs of one layer; shape (7,). For lists by kind there follow the number of sorts of sites and
-    the sort of each kind."""
+    of cells, or 0 for slabs of one layer; shape (7,). For lists by kind, the number of sorts of sites and the sort of
+    each kind follow."""
     cell: np.ndarray
     """Cell of each site in the model's order, then of each image in the order of creation."""
     start: np.ndarray
@@ -161,7 +161,7 @@ class Grid(NamedTuple):
     """Number of images that each site, and each earlier image, has across an axis, below and above, shape (sites +
     images, 2)."""
     blocks: np.ndarray
-    """Number of images of each block of sites, and later the start of these, shape (blocks,)."""
+    """Number of images of each block of sites, and later the index of the first of them, shape (blocks,)."""
     limits: np.ndarray
     """For lists by kind, the squared distance within which each place is a neighbour of sites of each sort, with the
     signs of ``reach``, shape (sorts, capacity)."""

@@ -1,10 +1,10 @@
-"""Terms that a declared site force consists of: pair laws, summed over neighbours, and terms that sum by themselves.
+"""Terms that a declared site force consists of: pair laws, summed over neighbours, and terms with sums of their own.
 
-A declaration whose ``laplacian`` is ``"not known"`` omits the Laplacian of its energy from its measures. One that
-confines sites to a box has ``faces_of(model)``, which returns the faces that do so, and ``distances(model, point)`` to
-them. One that does not act between sites alone returns from ``momentum_changes(model)`` the reason why it changes the
-total momentum. One that has no virial in some models reports it by ``virial_known(model)``. ``notes(model)`` returns
-lines for the notes of a run.
+A declaration whose ``laplacian`` is ``"not known"`` omits the Laplacian of its energy from its measures. A declaration
+that confines sites to a box has ``faces_of(model)``, which returns the faces that do so, and ``distances(model,
+point)`` to them. A declaration that does not act between sites alone returns from ``momentum_changes(model)`` the
+reason why it changes the total momentum. A declaration that has no virial in some models reports it by
+``virial_known(model)``. ``notes(model)`` returns lines for the notes of a run.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from articulon.forces.user_functions import UserFunctions
 
 InBox = Callable[[np.ndarray], tuple[SiteTable | None, tuple[float, float]]]
 """Box-dependent part of a term: a function of the edges of the box, one per row [length], that returns the term's
-table, None if it does not change, and its constant."""
+table, or None if the table does not change, and the term's constant."""
 Level = Literal["bonded", "short", "long"]
 """How fast a term's force changes, which determines how often r-RESPA evaluates it."""
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -45,7 +45,7 @@ class PairTerm:
     cutoff: float
     """Largest cutoff, infinity for none [length]."""
     charged: bool = False
-    """Whether the law is one of charges, which shares a loop with one that is not."""
+    """Whether the law acts between charges; it then shares a loop with a law that does not."""
     constant: tuple[float, float] = (0.0, 0.0)
     """Position-independent energy and trace of the virial: tails and self terms [energy]."""
     skin: float | None = None
@@ -59,13 +59,13 @@ class PairTerm:
     """Whether the law accepts the distances of several pairs in lanes (``lanes.py``): it consists of sums, products,
     quotients, roots and ``choose``, without branches."""
     columns: tuple[int, ...] | None = None
-    """Columns of its rows by which it has derivatives; U is linear in each of them at fixed values of the others. None
-    for a law without derivatives, because its second derivative is unknown."""
+    """Columns of ``rows`` with respect to which the law has derivatives; U is linear in each of them at fixed values of
+    the others. None if the law has no derivatives, because its second derivative is unknown."""
 
 
 @dataclass(frozen=True)
 class SumTerm:
-    """A term that sums by itself."""
+    """A term with a sum of its own."""
 
     forces: Callable[..., None]
     """Kernel that adds the forces, with the signature ``FORCES``."""
@@ -79,11 +79,11 @@ class SumTerm:
     users: UserFunctions | None = None
     """Records errors in Python code that the kernels call."""
     alone: tuple[Callable[..., None], Callable[..., None]] | None = None
-    """The two kernels on one thread, if those above are parallel."""
+    """The two kernels for one thread, if ``forces`` and ``measure`` are parallel."""
     in_box: InBox | None = None
     """Box-dependent part, if any."""
     reach: float = 0.0
-    """Distance within which it needs partners from the neighbour list; 0 if it needs none [length]."""
+    """Distance within which the term needs partners from the neighbour list; 0 if it needs none [length]."""
     skin: float | None = None
     """Skin beyond that distance, if the user gives one [length]."""
     derivatives: TermPasses | None = None

@@ -111,7 +111,7 @@ class LennardJonesWall(CutPairs):
 
 
 def check_faces(faces: Faces) -> None:
-    """Raises ValueError if no face is named, or one twice."""
+    """Raises ValueError if no face is named, or a face is named twice."""
     if faces == ():
         raise ValueError("faces: the list is empty; name some, or leave the key out for all")
     if faces != "all" and len(set(faces)) != len(faces):
@@ -186,7 +186,7 @@ def wall_measure(table, cell, particles, neighbours, result):
                 continue
             U, g, laplacian = WALL(d2, rows, k, 0.0)
             result[ENERGY] += U
-            result[LAPLACIAN] += laplacian + 2.0 * g  # U'' alone: the distance depends on one coordinate
+            result[LAPLACIAN] += laplacian + 2.0 * g  # U'', because the distance depends on one coordinate
             dx, dy, dz = d * walls[w], d * walls[w + 1], d * walls[w + 2]
             add_virial(result, g * dx, g * dy, g * dz, dx, dy, dz)
 

@@ -58,7 +58,7 @@ class StateSites:
         self.first = SiteForces(model, alone=True)
         """Site forces of the first state, or thread."""
         self.listed = bool(self.first.listed)
-        """Whether each state has its own."""
+        """Whether each state has separate site forces, because neighbours are listed."""
         self.model, self.states = model, states
         self._all = [self.first]
         if self.listed:
@@ -70,8 +70,8 @@ class StateSites:
         self._kept: list[np.ndarray] = []
 
     def bind(self, which: Pass, thread: int, block: np.ndarray, ws: Workspace, wrench: Any) -> Bound:
-        """Bind a pass that fills the wrenches of one state, for a thread: it then fills those of all states of a block
-        (1,), whose links are in lanes.
+        """Bind a pass that fills the wrenches of one state. The bound pass runs on one thread, and fills the wrenches
+        of all states of a block (1,), whose links are in lanes.
 
         Parameters
         ----------

@@ -42,10 +42,10 @@ def power_tails(
 ) -> tuple[float, float]:
     """Energy and trace of the virial that the cutoff removes from U = Σ_n c_n/rⁿ, with g(r) = 1 beyond it [energy].
 
-    U_tail = (2π/V) Σ_ab N_a N_b ∫ u_ab r² dr and W_tail = −(2π/V) Σ_ab N_a N_b ∫ u'_ab r³ dr over what is omitted: all
-    beyond r_c, and a fraction 1 − S between r_s and r_c (Allen and Tildesley, Computer Simulation of Liquids, 2nd ed.,
-    2.144 to 2.147, for all pairs of kinds). LAMMPS counts pairs in the same way; OpenMM uses N(N + 1)/2 pairs of one
-    kind, which differs by 1/N for several kinds.
+    U_tail = (2π/V) Σ_ab N_a N_b ∫ u_ab r² dr and W_tail = −(2π/V) Σ_ab N_a N_b ∫ u'_ab r³ dr over the omitted part of
+    u: all beyond r_c, and a fraction 1 − S between r_s and r_c (Allen and Tildesley, Computer Simulation of Liquids,
+    2nd ed., 2.144 to 2.147, for all pairs of kinds). LAMMPS counts pairs in the same way; OpenMM uses N(N + 1)/2 pairs
+    of one kind, which differs by 1/N for several kinds.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def power_tails(
         energy += total * beyond
         virial += total * n * beyond
         if switch_start is not None:
-            # The integrand is smooth: its error falls below rounding well before 100 points.
+            # The integrand is smooth: the error of the quadrature falls below rounding well before 100 points.
             x, w = np.polynomial.legendre.leggauss(100)
             x, w = 0.5 * (x + 1.0), 0.5 * (cutoff - switch_start) * w
             r = switch_start + (cutoff - switch_start) * x

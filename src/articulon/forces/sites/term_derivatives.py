@@ -1,9 +1,10 @@
 """Building blocks of the derivatives of site forces: passes of a term, and derivatives of its law by its parameters.
 
-Every term has two passes, sums over the same members as its forces. Both add the change of the forces on the sites with
-displacements of these. Because the matrix of second derivatives is symmetric, this is also the derivative of the
-virtual power by the positions of the sites. The *adjoint* of a term also adds the derivatives of the virtual power by
-its rows and by the charges of the sites; the *tangent* adds the change of the forces with these.
+Every term has two passes, which sum over the same members as its forces. Both add the change of the forces on the sites
+for displacements of the sites. Because the matrix of second derivatives is symmetric, this is also the derivative of
+the virtual power by the positions of the sites. The *adjoint* of a term also adds the derivatives of the virtual power
+by its rows and by the charges of the sites; the *tangent* adds the change of the forces for changes of these rows and
+charges.
 
 Laws are linear in each parameter by which they have derivatives, at fixed values of the others, so that two values give
 the slope: at the parameter itself and at zero.
@@ -21,10 +22,10 @@ from articulon.passes import Pass
 class TermPasses(NamedTuple):
     """The derivative passes of a term.
 
-    Each takes the arguments from ``Evaluator.bind_sites``; then the index of the term's table; ``Ends`` of its law, or
-    laws; displacements of the sites, or their virtual velocities (3, sites); an array like the table's rows and one of
-    the charges of the sites, which hold their changes or receive derivatives; and the array that receives changes of
-    the forces on the sites (3, sites).
+    Each pass takes the arguments from ``Evaluator.bind_sites``; then the index of the term's table; ``Ends`` of its
+    law, or laws; displacements of the sites, or their virtual velocities (3, sites); an array like the table's rows and
+    an array of the charges of the sites, which hold changes or receive derivatives; and the array that receives changes
+    of the forces on the sites (3, sites).
     """
 
     adjoint: Pass
@@ -40,10 +41,10 @@ class Ends(NamedTuple):
     columns: np.ndarray
     """Columns of the parameters, shape (columns,)."""
     rows: np.ndarray
-    """For each row and column the row itself, and the row with zero in that column; if it is zero already, the first
-    has one there, shape (2 rows columns, width)."""
+    """For each row and column, the row itself, and the row with zero in that column; if the column is zero already, the
+    first of the two has 1 there, shape (2 rows columns, width)."""
     size: np.ndarray
-    """Difference of the parameter between the two, shape (rows, columns)."""
+    """Difference of the parameter between the two rows, shape (rows, columns)."""
 
 
 def ends_of(rows: np.ndarray, columns: tuple[int, ...]) -> Ends:

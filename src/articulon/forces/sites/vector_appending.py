@@ -1,4 +1,4 @@
-"""The innermost loop of a neighbour list, in vector instructions that plain loops do not compile to.
+"""The innermost loop of a neighbour list, in vector instructions that the compiler does not generate from plain loops.
 
 Of eight candidates at a time, those within reach are written contiguously; a scalar loop takes several times as long.
 """
@@ -13,7 +13,7 @@ from numba.extending import intrinsic
 from articulon.forces.sites.vector_packing import store_chosen
 
 LANES = 8
-"""Number of candidates processed together; their arrays extend as far beyond their end."""
+"""Number of candidates processed together; the arrays of candidates have as many further entries at their end."""
 
 _LINE, _PLACES = types.Array(types.float64, 1, "C"), types.Array(types.uint32, 1, "C")
 _BYTE, _WORD, _LONG = (ir.IntType(bits) for bits in (LANES, 32, 64))
@@ -40,8 +40,8 @@ def append_near(
     """Append to ``row``, from ``number`` on, those places from begin to end whose point lies within the distance
     √reach2 of (xp, yp, zp), except the place ``own``.
 
-    Return the new number of entries. It may exceed ``room``, up to which entries are written; the row must be longer by
-    eight.
+    Return the new number of entries. It may exceed ``room``, but only ``room`` entries are stored; the row must be
+    eight entries longer.
     """
     whole, real = types.int64, types.float64
     return whole(*(_LINE,) * 3, *(whole,) * 2, *(real,) * 4, whole, _PLACES, whole, whole), _generate
@@ -66,9 +66,9 @@ def append_sorted(
     others: Any,
     room: Any,
 ) -> Any:
-    """Append places by a squared distance for each, in ``limits`` from the given index on. Places within a positive one
-    go to ``row``, from ``number`` on; places within the magnitude of a negative one go to ``other``, from ``others``
-    on. Return the new number of entries in each."""
+    """Append places within a squared distance, which is given for each place in ``limits`` from the given index on.
+    Places within a positive distance go to ``row``, from ``number`` on. If the distance is negative, places within its
+    magnitude go to ``other``, from ``others`` on. Return the new number of entries in each."""
     whole, real = types.int64, types.float64
     arguments = (*(_LINE,) * 4, *(whole,) * 2, *(real,) * 3, whole, _PLACES, whole, _PLACES, whole, whole)
     return types.UniTuple(whole, 2)(*arguments), _generate_sorted
@@ -103,7 +103,7 @@ def _keep(builder: Any, names: Any, chosen: Any, out: Any, found: Any, room: Any
     kind = ir.FunctionType(_BYTE, [_BYTE])
     ones = cgutils.get_or_insert_function(builder.module, kind, f"llvm.ctpop.i{LANES}")
     n = builder.load(found)
-    # Beyond the capacity everything is written to one place, and the count shows the overflow.
+    # Beyond the capacity, all values are written to the same entries, and the count shows the overflow.
     at = builder.select(builder.icmp_signed("<", n, room), n, room)
     store_chosen(builder, names, chosen, builder.gep(out, [at]))
     more = builder.zext(builder.call(ones, [builder.bitcast(chosen, _BYTE)]), _LONG)

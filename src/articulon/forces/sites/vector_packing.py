@@ -1,4 +1,5 @@
-"""Contiguous storage of chosen values of a vector, which plain loops do not compile to."""
+"""Contiguous storage of chosen values of a vector, in vector instructions that the compiler does not generate from
+plain loops."""
 
 from typing import Any
 
@@ -11,7 +12,7 @@ _WORD = ir.IntType(32)
 
 
 def _has_instruction() -> bool:
-    """Whether the target processor has a single AVX-512 instruction for this."""
+    """Whether the target processor has a single AVX-512 instruction that packs chosen values."""
     chosen = numba.config.CPU_FEATURES
     features = get_host_cpu_features() if chosen is None else chosen
     return "+avx512vl" in features.split(",")
@@ -22,7 +23,7 @@ def store_chosen(builder: Any, values: Any, chosen: Any, out: Any) -> None:
     overwritten.
 
     A store of the chosen values alone (``llvm.masked.compressstore``) takes a hundred cycles on processors that run it
-    as microcode, such as AMD's Zen 4; without an instruction for it, it becomes a branch for each value.
+    as microcode, such as AMD's Zen 4; on processors without such an instruction, it becomes a branch for each value.
     """
     kind, lanes = values.type, values.type.count
     if _has_instruction():

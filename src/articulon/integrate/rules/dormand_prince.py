@@ -1,5 +1,5 @@
-"""Dormand–Prince 5(4): the solution of order 5 is propagated, one of order 4 estimates the error (Dormand and Prince,
-J. Comput. Appl. Math. 6, 19, 1980)."""
+"""Dormand–Prince 5(4): the solution of order 5 is propagated, and a solution of order 4 estimates the error (Dormand
+and Prince, J. Comput. Appl. Math. 6, 19, 1980)."""
 
 from articulon.integrate.tableaux import tableau
 

@@ -1,5 +1,5 @@
-"""Runge–Kutta–Fehlberg 4(5): the solution of order 4 is propagated, that of order 5 estimates its error (Fehlberg 1969,
-formula 2)."""
+"""Runge–Kutta–Fehlberg 4(5): the solution of order 4 is propagated, and the solution of order 5 estimates its error
+(Fehlberg 1969, formula 2)."""
 
 from articulon.integrate.tableaux import tableau
 

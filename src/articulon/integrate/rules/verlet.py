@@ -1,6 +1,6 @@
-"""Verlet's rule as half a drift, a kick, half a drift, order 2 (Hairer, Lubich and Wanner, VI.3, equation 3.3).
+"""The Verlet scheme as half a drift, a kick, half a drift, order 2 (Hairer, Lubich and Wanner, VI.3, equation 3.3).
 
-Where the kinetic energy depends on q the first drift and the kick are implicit.
+If the kinetic energy depends on q, the first drift and the kick are implicit.
 """
 
 from articulon.integrate.tableaux import pair

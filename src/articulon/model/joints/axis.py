@@ -1,4 +1,4 @@
-"""Common parts of joints with one degree of freedom: their axis, and the elimination of one speed."""
+"""Common parts of joints with one degree of freedom: the joint axis, and the elimination of one speed."""
 
 import math
 from collections.abc import Sequence
@@ -42,9 +42,10 @@ class AxisJoint(Joint):
 
 @jit
 def eliminate_one(uw, uv, d, g, r, cw, cv, A, H, M, n, f):
-    """Eliminate the speed whose column gives the force (uw, uv), with d = 1/(sᵀ I s) and g = τ − sᵀ p.
+    """Eliminate one speed with column s, where (uw, uv) is U = I s, d = 1/(sᵀ U) and g = τ − sᵀ p.
 
-    I − d U Uᵀ and p + I c + U d (g − Uᵀ c), shifted to the parent (Featherstone 2008, 7.44 to 7.47).
+    Returns I − d U Uᵀ and p + I c + U d (g − Uᵀ c), shifted to the parent (Featherstone 2008, 7.44 to 7.47); I and p
+    are the articulated inertia and bias force, c is (cw, cv), and τ the joint force.
     """
     s = d * (g - dot(uw, cw) - dot(uv, cv))
     n = add(add(n, moment_of(A, H, cw, cv)), scale(s, uw))

@@ -17,10 +17,11 @@ SPIN = tuple((f"w{k}", "angular_velocity") for k in "xyz")
 
 
 class Row(NamedTuple):
-    """One scalar constraint of a joint on two bodies when it closes a loop.
+    """One scalar constraint on two bodies, for a joint that closes a loop.
 
-    ``TRANSLATION``: the moving origin, seen from the joint frame, has no component along ``fixed``. ``ROTATION``:
-    ``fixed``, a direction of the joint frame, and ``moving``, one of the moving frame, stay perpendicular.
+    ``TRANSLATION``: the displacement of the moving origin in the joint frame has no component along ``fixed``.
+    ``ROTATION``: ``fixed``, a direction of the joint frame, stays perpendicular to ``moving``, a direction of the
+    moving frame.
     """
 
     kind: int
@@ -38,28 +39,30 @@ NO_TURN = (Row(ROTATION, X, Y), Row(ROTATION, Y, Z), Row(ROTATION, Z, X))
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint between a body and its parent, or one that closes a loop between two bodies."""
+    """A joint between a body and its parent, or a joint that closes a loop between two bodies."""
 
     kind: ClassVar[int]
-    """Code of the kind in the kernels' tables: 0, 1, 2, ... without gaps; a new joint takes the next one."""
+    """Code of the kind in the kernels' tables: 0, 1, 2, ... without gaps; a new joint takes the next number."""
     nq: ClassVar[int]
     """Number of coordinates: translations first, then angles or Euler parameters."""
     nu: ClassVar[int]
     """Number of speeds: translations first."""
     translations: ClassVar[int] = 0
-    """Number of coordinates and speeds that are translations, in the joint frame."""
+    """Number of coordinates that are translations in the joint frame; their speeds are as many."""
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Name and dimension of each coordinate."""
     speeds: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Name and dimension of each speed."""
     quaternion: ClassVar[int | None] = None
-    """Position of the Euler parameters among the joint's coordinates. The speed of every other coordinate is its
-    rate."""
+    """Index of the Euler parameters among the joint's coordinates; None if there are none. The speed of every other
+    coordinate is the coordinate's rate."""
     fixed_in_body: ClassVar[tuple[bool, ...]] = ()
-    """Whether each column of the motion subspace is fixed in the body; otherwise it is fixed in the joint frame, as is
-    every translation of a body that can rotate relative to it. The velocity products depend on it."""
+    """Whether each column of the motion subspace is fixed in the body; otherwise it is fixed in the joint frame. All
+    translations are fixed in the joint frame if the body can rotate relative to it. The velocity products depend on
+    this."""
     spinless: ClassVar[bool] = False
-    """Whether the joint excludes spin of the body about its z axis, so that all it carries must lie on that axis."""
+    """Whether the joint excludes rotation of the body about its z axis, so that everything the body carries must lie on
+    that axis."""
 
     @property
     def direction(self) -> Vector:
@@ -67,12 +70,13 @@ class Joint:
         return (0.0, 0.0, 0.0)
 
     def rows(self) -> tuple[Row, ...]:
-        """Constraint rows of a loop that this joint closes: six minus the number of degrees of freedom."""
+        """Constraint rows of a loop that this joint closes; their number is six minus the number of degrees of
+        freedom."""
         raise NotImplementedError
 
     def aligned(self) -> tuple[tuple[Vector, Vector], ...]:
-        """Directions of the joint frame and of the moving frame that must point the same way, which perpendicularity
-        alone does not distinguish from opposite directions; none by default."""
+        """Pairs of a direction of the joint frame and a direction of the moving frame that must be equal and not
+        opposite, which rows of perpendicular directions cannot distinguish; none by default."""
         return ()
 
     @classmethod
@@ -87,13 +91,14 @@ class Joint:
 
     @classmethod
     def framed(cls) -> bool:
-        """Whether the joint's columns need the joint frame in addition to the body's, because some are fixed there."""
+        """Whether the joint's columns need the joint frame as well as the body's frame, because some are fixed in the
+        former."""
         return cls.rotates() and not all(cls.fixed_in_body)
 
     @classmethod
     def mixed(cls) -> bool:
-        """Whether some rotations are about axes fixed in the body and others about axes fixed in the joint frame, so
-        that one rotates the axis of the other."""
+        """Whether the joint rotates about axes fixed in the body and about axes fixed in the joint frame, so that one
+        rotation changes the direction of another axis."""
         return len(set(cls.fixed_in_body[cls.translations :])) > 1
 
     @classmethod
@@ -104,9 +109,9 @@ class Joint:
 
 
 def perpendicular(axis: Vector) -> tuple[Vector, Vector]:
-    """Return two unit vectors that form a right-handed frame with a unit axis."""
+    """Return two unit vectors that form a right-handed frame with a unit vector ``axis``."""
     x, y, z = axis
-    # The coordinate axis with the smallest component along it gives the best-conditioned cross product.
+    # The cross product is best conditioned with the coordinate axis along which the component of ``axis`` is smallest.
     least = min(range(3), key=lambda k: abs(axis[k]))
     a = (X, Y, Z)[least]
     c = (y * a[2] - z * a[1], z * a[0] - x * a[2], x * a[1] - y * a[0])

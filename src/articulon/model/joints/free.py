@@ -28,8 +28,8 @@ from articulon.model.joints.base import FREE, PLACE, SPIN, TURN, VELOCITY, Joint
 
 @dataclass(frozen=True)
 class Free(Joint):
-    """Six degrees of freedom: q = (x, y, z, e0, e1, e2, e3), u = (velocity of the body's origin in the joint frame, ω
-    in the body frame)."""
+    """Six degrees of freedom: q = (x, y, z, e0, e1, e2, e3); u = (velocity of the body's origin in the joint frame,
+    angular velocity ω in the body frame)."""
 
     kind: ClassVar[int] = FREE
     nq: ClassVar[int] = 7
@@ -41,7 +41,7 @@ class Free(Joint):
     fixed_in_body: ClassVar[tuple[bool, ...]] = (False, False, False, True, True, True)
 
     def rows(self) -> tuple[Row, ...]:
-        """No rows: it constrains nothing."""
+        """No rows: the joint constrains nothing."""
         return ()
 
 
@@ -64,7 +64,7 @@ def column(axis, k, frame, body):
 
 @jit
 def eliminate(axis, tau, k, frame, body, r, cw, cv, A, H, M, n, f):
-    """The parent receives nothing of the body's inertia, only the joint's own force."""
+    """The body's inertia does not act on the parent; only the joint's own force does."""
     force, moment = apply(frame, load_at(tau, k)), apply(body, load_at(tau, k + 3))
     F = factorise(M)
     S, _ = schur(A, F, transpose(H))
@@ -94,7 +94,7 @@ def rates(q, k, u, j, qdot):
 
 @jit
 def drift(q, k, u, j, time):
-    """Exact for a constant velocity in the joint frame and ω in the body frame."""
+    """Exact for a constant velocity in the joint frame and a constant ω in the body frame."""
     store_at(q, k, add(load_at(q, k), scale(time, load_at(u, j))))
     e = turn(quaternion_at(q, k + 3), load_at(u, j + 3), time)
     q[k + 3], q[k + 4], q[k + 5], q[k + 6] = e[0], e[1], e[2], e[3]

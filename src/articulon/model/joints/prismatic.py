@@ -18,7 +18,7 @@ from articulon.model.joints.base import AXES, NO_TURN, PRISMATIC, TRANSLATION, R
 
 @dataclass(frozen=True)
 class Prismatic(AxisJoint):
-    """One translation: q is the displacement [length], u its rate."""
+    """One translation: q is the displacement [length], and u its rate."""
 
     kind: ClassVar[int] = PRISMATIC
     nq: ClassVar[int] = 1
@@ -29,7 +29,7 @@ class Prismatic(AxisJoint):
     fixed_in_body: ClassVar[tuple[bool, ...]] = (True,)
 
     def rows(self) -> tuple[Row, ...]:
-        """Five rows: no rotation, and no displacement across the axis."""
+        """Five rows: no rotation, and no displacement perpendicular to the axis."""
         s, t = perpendicular(self.direction)
         return (Row(TRANSLATION, s), Row(TRANSLATION, t), *NO_TURN)
 

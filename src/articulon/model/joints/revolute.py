@@ -20,7 +20,7 @@ from articulon.model.joints.base import POINT, REVOLUTE, ROTATION, Row, Vector, 
 
 @dataclass(frozen=True)
 class Revolute(AxisJoint):
-    """One rotation: q is the angle [rad], u its rate."""
+    """One rotation: q is the angle [rad], and u its rate."""
 
     kind: ClassVar[int] = REVOLUTE
     nq: ClassVar[int] = 1

@@ -14,13 +14,13 @@ from articulon.model.joints.two_axes import accelerate_about, eliminate_about
 @dataclass(frozen=True)
 class Swing(Joint):
     """Two rotations of a body whose mass lies on its z axis, such as a bead at the end of a massless rod: q = (e0, e1,
-    e2, e3), body to joint frame; u = (ωx, ωy) in the body frame [rad/time]. The body's spin about its z axis relative
-    to the joint frame is zero: it moves no mass.
+    e2, e3), body to joint frame; u = (ωx, ωy) in the body frame [rad/time]. The component ωz, relative to the joint
+    frame, is zero, because rotation about the z axis moves no mass.
 
-    A rod between point masses has these two degrees of freedom. A spherical joint has a third, the spin, which has no
-    inertia, so that its mass matrix is singular. All that a swinging body carries must lie on its z axis: its mass, its
-    sites, and the joints of its children, which may be swing, spherical or free joints. Unlike a universal joint, it
-    has no singular configuration.
+    A rod between point masses has these two degrees of freedom. A spherical joint has a third one, rotation about the z
+    axis, which has no inertia and would make the mass matrix singular. All masses, sites and joints of children that
+    the body carries must lie on its z axis; the children's joints may be swing, spherical or free joints. Unlike a
+    universal joint, a swing joint has no singular configuration.
     """
 
     kind: ClassVar[int] = 7
@@ -33,7 +33,8 @@ class Swing(Joint):
     spinless: ClassVar[bool] = True
 
     def rows(self) -> tuple[Row, ...]:
-        """No rows: it only excludes a spin, which no constraint on positions and directions can express."""
+        """No rows: the joint excludes only rotation about the z axis, and no constraint on positions and directions can
+        exclude it."""
         return ()
 
 

@@ -16,13 +16,14 @@ from articulon.kernels import jit
 
 @jit
 def eliminate_about(x, y, tau, k, r, cw, cv, A, H, M, n, f):
-    """``eliminate`` of a joint in its axes x and y and z = x × y: the moments about x and y are prescribed, and only
-    about z does the body's inertia act on the parent."""
+    """``eliminate`` of a joint in the axes x, y and z = x × y of its rotations: the joint forces give the moments about
+    x and y, and the body's inertia acts on the parent only about z."""
     z = cross(x, y)
     Ax, Ay, Az = symmetric_apply(A, x), symmetric_apply(A, y), symmetric_apply(A, z)
     hx, hy, hz = apply_t(H, x), apply_t(H, y), apply_t(H, z)
-    # The block (xx, xy, yy) of A is L diag(d) Lᵀ with t in L. Its coupling to the rotation about z, to the acceleration
-    # and to the forces is multiplied by L⁻¹, then by diag(d)⁻¹ and L⁻ᵀ.
+    # The block (xx, xy, yy) of A is L diag(d) Lᵀ; t is the entry of L below its unit diagonal. The coupling of this
+    # block to the rotation about z, to the acceleration and to the forces is multiplied by L⁻¹, then by diag(d)⁻¹ and
+    # L⁻ᵀ.
     i0 = 1.0 / dot(x, Ax)
     t = i0 * dot(x, Ay)
     i1 = 1.0 / (dot(y, Ay) - t * dot(x, Ay))
@@ -48,7 +49,7 @@ def eliminate_about(x, y, tau, k, r, cw, cv, A, H, M, n, f):
 
 @jit
 def accelerate_about(x, y, record, i, aw, av, udot, k):
-    """``accelerate`` of a joint in these axes."""
+    """``accelerate`` of a joint with rotations about x and y."""
     s = dot(cross(x, y), aw)
     wx = record[i, 0] - record[i, 2] * s
     wx -= record[i, 4] * av[0] + record[i, 5] * av[1] + record[i, 6] * av[2]

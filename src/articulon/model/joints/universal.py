@@ -1,4 +1,4 @@
-"""Two rotations, about an axis fixed in the parent and one fixed in the body (Cardan's joint)."""
+"""Two rotations: about an axis fixed in the parent, and about an axis fixed in the body (Cardan's joint)."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,8 +13,8 @@ from articulon.model.joints.two_axes import accelerate_about, eliminate_about
 
 @dataclass(frozen=True)
 class Universal(Joint):
-    """Two rotations: q = (a, b) [rad], body to joint frame R = Rx(a) Ry(b): the body rotates first about its own y
-    axis, then about x of the joint frame; u = (a', b'). The two axes are perpendicular at every q."""
+    """Two rotations: q = (a, b) [rad], u = (a', b'); body to joint frame R = Rx(a) Ry(b). The body rotates first about
+    its own y axis, then about x of the joint frame. The two axes are perpendicular at every q."""
 
     kind: ClassVar[int] = 6
     nq: ClassVar[int] = 2
@@ -24,7 +24,7 @@ class Universal(Joint):
     fixed_in_body: ClassVar[tuple[bool, ...]] = (False, True)
 
     def rows(self) -> tuple[Row, ...]:
-        """Four rows: the origins coincide, and x of the joint frame is perpendicular to y of the moving one."""
+        """Four rows: the origins coincide, and x of the joint frame is perpendicular to y of the moving frame."""
         return (*POINT, Row(ROTATION, X, Y))
 
 

@@ -1,8 +1,8 @@
 """Shapes of bodies: their appearance, and the mass properties that follow from a uniform density.
 
-``ar.shapes.Sphere``, ``Capsule``, ``Cylinder``, ``Box``, ``Mesh``, ``Particle`` and ``Atoms`` are given to
-:meth:`articulon.ModelBuilder.add_body`, one or several, and in case files as ``shape`` of a body. The dynamics depend
-on them only if a density is given, through the mass, the centre of mass and the inertia of the body.
+``ar.shapes.Sphere``, ``Capsule``, ``Cylinder``, ``Box``, ``Mesh``, ``Particle`` and ``Atoms`` are passed to
+:meth:`articulon.ModelBuilder.add_body`, one shape or several. In case files they are the ``shape`` of a body. They
+affect the dynamics only if a density is given: it determines the mass, the centre of mass and the inertia of the body.
 """
 
 from typing import Annotated, TypeAlias

@@ -13,18 +13,18 @@ from articulon.model.shapes.file_shape import FileShape
 
 
 class Atoms(FileShape):
-    """Atoms of a PDB or mmCIF file, drawn as spheres with van der Waals radii and element colours: the first model, the
-    first alternate location of each atom, without water."""
+    """Atoms of a PDB or mmCIF file, drawn as spheres with van der Waals radii and element colours. Of the file, the
+    first model and the first alternate location of each atom are used, without water."""
 
     positional: ClassVar[tuple[str, ...]] = ("file",)
     noun: ClassVar[str] = "structure file"
     kind: Literal["atoms"] = "atoms"
     file: str
-    """Path, relative to the folder of the case file or, in Python, to the working directory."""
+    """Path, relative to the folder of the case file; in Python, relative to the working directory."""
     scale: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)] = "1 angstrom"
-    """Length of one unit in the file [length]; systems of units without a length need a number."""
+    """Length of one unit in the file [length]. Systems of units without a physical length need a plain number."""
     centred: Flag = False
-    """Whether the centre of the atoms is the origin of the shape, independent of their coordinates in the file."""
+    """Whether to move the centre of the atoms to the origin of the shape's frame."""
     sha256: str | None = None
     """SHA-256 of the file, written by the program to detect changes."""
 

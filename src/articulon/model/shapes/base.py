@@ -19,10 +19,10 @@ Rotation = tuple[Quantity, Quantity, Quantity, Quantity]
 
 
 class Shape(Declaration):
-    """Appearance of a body, or of a part of it. Shapes are drawn, and have no other effect.
+    """Appearance of a body, or of a part of it. A shape has no effect except its appearance, unless a density is given.
 
-    Plain numbers are in the units of the model. :attr:`volume`, :attr:`centre` and :meth:`inertia` are in the same
-    units. Text with units is in none of them, so that these need a shape of a model, or one that has been
+    Plain numbers are in the units of the model, and so are :attr:`volume`, :attr:`centre` and :meth:`inertia`. These
+    need all quantities as plain numbers: use a shape of a model, or first convert quantities with units by
     :meth:`resolved`.
     """
 
@@ -30,9 +30,9 @@ class Shape(Declaration):
         kind: str
 
     position: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
-    """Origin of the shape's frame in the body's [length]."""
+    """Origin of the shape's frame in the body's frame [length]."""
     rotation: Annotated[Rotation, Dimension("dimensionless")] = (1.0, 0.0, 0.0, 0.0)
-    """Rotation from the shape's frame to the body's: Euler parameters, scalar first."""
+    """Rotation from the shape's frame to the body's frame: Euler parameters, scalar first."""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -40,7 +40,7 @@ class Shape(Declaration):
         return self
 
     def resolved(self, units: UnitSystem, where: str = "") -> Self:
-        """See :meth:`Declaration.resolved`; also checks quantities that have units."""
+        """See :meth:`Declaration.resolved`; also checks quantities given with units."""
         made = super().resolved(units, where)
         try:
             made._check()
@@ -58,12 +58,12 @@ class Shape(Declaration):
 
     @property
     def place(self) -> np.ndarray:
-        """Origin of the shape's frame in the body's [length], shape (3,)."""
+        """Origin of the shape's frame in the body's frame [length], shape (3,)."""
         return np.array([self._number("position", x) for x in self.position])
 
     @property
     def turn(self) -> np.ndarray:
-        """Rotation from the shape's frame to the body's, unit Euler parameters, shape (4,)."""
+        """Rotation from the shape's frame to the body's frame, unit Euler parameters, shape (4,)."""
         given = np.array([[self._number("rotation", x) for x in self.rotation]])
         return body_checks.unit_quaternions(given, lambda _: "rotation")[0]
 
@@ -90,11 +90,11 @@ class Shape(Declaration):
         return np.asarray(R @ (density * self._measures()[2]) @ R.T)
 
     def _measures(self) -> tuple[float, np.ndarray, np.ndarray]:
-        """Volume, its centre (3,) and the inertia about it for density 1 (3, 3), in the shape's own frame."""
+        """Volume, its centre (3,), and the inertia about the centre for density 1 (3, 3), in the shape's own frame."""
         raise NotImplementedError  # implemented by subclasses
 
     def _number(self, key: str, value: float | str) -> float:
-        """Return a quantity as a number; raises ModelError if it still has a unit of its own."""
+        """Return a quantity as a number; raises ModelError if it is text with a unit."""
         if isinstance(value, str):
             raise ModelError(
                 f"{key}: {shown(value)} carries a unit; use the shape of a model, or "

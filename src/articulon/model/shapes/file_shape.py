@@ -1,4 +1,4 @@
-"""Base class of shapes from a file: the location of the file, and the hash of its contents."""
+"""Base class of shapes that are read from a file: the location of the file, and the hash of its contents."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from articulon.inputs import clipped, is_file
 from articulon.model.shapes.base import Shape
 
 KEPT = 128
-"""Number of files whose hashes are kept in memory: many bodies may have shapes from one file."""
+"""Number of files whose hashes are kept in memory, because many bodies may have shapes from one file."""
 
 
 @lru_cache(KEPT)
 def _digest(file: str, age: int) -> str:
-    """SHA-256 of the contents of a file, which its modification time ``age`` [ns] identifies."""
+    """SHA-256 of the contents of a file; the modification time ``age`` [ns] identifies the contents."""
     return hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
 class FileShape(Shape):
-    """A shape from a file. Subclasses have the keys ``file`` and ``sha256``."""
+    """A shape that is read from a file. Subclasses have the keys ``file`` and ``sha256``."""
 
     noun: ClassVar[str]
     """Name of the file type in messages."""
@@ -33,14 +33,14 @@ class FileShape(Shape):
         sha256: str | None
 
     def beside(self, source: str, where: str, whose: str = "") -> Self:
-        """Return a copy whose file is resolved relative to a case file and marked with its hash; raises CaseError,
-        naming the key ``where`` and the owner ``whose``, if the file is missing or has changed."""
+        """Return a copy with the hash of the file, and with its path resolved relative to a case file. Raises CaseError
+        if the file is missing or has changed; the message names the key ``where`` and the owner ``whose``."""
         file, mark = marked_path(self.file, self.sha256, source, f"{where}.file{whose}", f"{where}.sha256")
         return self.model_copy(update={"file": file, "sha256": mark})
 
     def found(self, where: str) -> Self:
-        """Return a copy with the full path of its file and the hash of its contents; raises ModelError if it is missing
-        or has changed."""
+        """Return a copy with the full path of its file and the hash of its contents; raises ModelError if the file is
+        missing or has changed."""
         path = Path(self.file)
         if not is_file(path):
             raise ModelError(f"{where}: there is no {self.noun} {clipped(self.file)}")
@@ -54,7 +54,7 @@ class FileShape(Shape):
 
     @property
     def age(self) -> int:
-        """Modification time of the file [ns], which identifies cached contents; 0 if there is no file."""
+        """Modification time of the file [ns], which identifies its contents in the cache; 0 if there is no file."""
         try:
             return Path(self.file).stat().st_mtime_ns
         except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Shapes with a surface from a file."""
+"""Shapes whose surface is read from a file."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from articulon.model.shapes.file_shape import FileShape
 from articulon.model.surfaces import read_mesh, surface, volume_integrals
 
 KEPT = 128
-"""Number of meshes that are kept in memory once read."""
+"""Number of meshes that are kept in memory after they are read."""
 
 
 class Mesh(FileShape):
-    """A surface from a file: STL, OBJ, PLY or OFF, and COLLADA if pycollada is installed."""
+    """A surface that is read from an STL, OBJ, PLY or OFF file, or, if pycollada is installed, from a COLLADA file."""
 
     positional: ClassVar[tuple[str, ...]] = ("file",)
     noun: ClassVar[str] = "mesh file"
     kind: Literal["mesh"] = "mesh"
     file: str
-    """Path, relative to the folder of the case file or, in Python, to the working directory."""
+    """Path, relative to the folder of the case file; in Python, relative to the working directory."""
     scale: Annotated[Quantity | Vector, Dimension("length")] = 1.0
-    """Length of one unit in the file [length], as in ``"1 mm"``; or three numbers along the axes of the file, where a
-    negative one mirrors."""
+    """Length of one unit in the file [length], such as ``"1 mm"``. Three numbers are lengths along the axes of the
+    file; a negative number mirrors the surface."""
     sha256: str | None = None
     """SHA-256 of the file, written by the program to detect changes."""
 
@@ -41,13 +41,14 @@ class Mesh(FileShape):
                 raise ValueError(f"scale: a mesh needs an extent; give one positive number, or three, got {self.scale}")
 
     def triangles(self, where: str = "") -> tuple[np.ndarray, np.ndarray]:
-        """Return vertices in the shape's frame [length], shape (n, 3), and vertex indices of each triangle, shape (m,
-        3), counter-clockwise as seen from outside if the file has them so; both read-only.
+        """Return the vertices in the shape's frame [length], shape (n, 3), and the vertex indices of each triangle,
+        shape (m, 3). Triangles are counter-clockwise as seen from outside if they are so in the file. Both arrays are
+        read-only.
 
         Raises
         ------
         ModelError
-            Naming the file, after ``where``, if it is missing or cannot be read.
+            If the file is missing or cannot be read; the message names the file after ``where``.
         """
         given = self.scale if isinstance(self.scale, tuple) else (self.scale,) * 3
         x, y, z = (self._number("scale", part) for part in given)
@@ -67,7 +68,7 @@ def _scaled(file: str, age: int, scale: tuple[float, float, float], where: str) 
     vertices, triangles = read_mesh(file, where)
     vertices = vertices * np.array(scale)
     if scale[0] * scale[1] * scale[2] < 0.0:
-        # Mirroring reverses the orientation: counter-clockwise becomes clockwise.
+        # Mirroring reverses the orientation of triangles, so the order of their vertices is reversed as well.
         triangles = triangles[:, ::-1].copy()
     for array in (vertices, triangles):
         array.setflags(write=False)

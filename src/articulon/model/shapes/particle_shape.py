@@ -1,6 +1,6 @@
-"""Shape of a particle type in a GSD file, as written by HOOMD-blue and shown by OVITO.
+"""Shape of a particle type in a GSD file, as HOOMD-blue writes it and OVITO shows it.
 
-The forms are those of the GSD schema's ``particles/type_shapes``.
+The supported forms are defined by the GSD schema, ``particles/type_shapes``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from articulon.model.shapes.file_shape import FileShape
 from articulon.model.surfaces import surface, volume_integrals
 
 KEPT = 128
-"""Number of forms that are kept in memory once read."""
+"""Number of forms that are kept in memory after they are read."""
 
 
 class Form(NamedTuple):
@@ -43,17 +43,17 @@ class Particle(FileShape):
     noun: ClassVar[str] = "GSD file"
     kind: Literal["particle"] = "particle"
     file: str
-    """Path, relative to the folder of the case file or, in Python, to the working directory."""
+    """Path, relative to the folder of the case file; in Python, relative to the working directory."""
     type: str | None = None
-    """Name of the type; by default the only one in the file."""
+    """Name of the type. The default is for a file with a single type."""
     scale: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)] = 1.0
     """Length of one unit in the file [length]."""
     sha256: str | None = None
     """SHA-256 of the file, written by the program to detect changes."""
 
     def form(self, where: str = "") -> Form:
-        """Return its ellipsoids or surface in the shape's frame [length]; raises ModelError, naming the file after
-        ``where``, if the file cannot be read, has no such type, or gives it an unsupported shape."""
+        """Return the ellipsoids or the surface in the shape's frame [length]. Raises ModelError if the file cannot be
+        read, has no such type, or gives the type an unsupported shape; the message names the file after ``where``."""
         try:
             found = _form(self.file, self.age, self.type)
         except ModelError as error:
@@ -63,7 +63,7 @@ class Particle(FileShape):
 
     def triangles(self, where: str = "") -> tuple[np.ndarray, np.ndarray]:
         """Return the vertices of the surface in the shape's frame [length], shape (n, 3), and the vertex indices of
-        each triangle, shape (m, 3); empty for ellipsoids. Raises ModelError as :meth:`form`."""
+        each triangle, shape (m, 3); empty for ellipsoids. Raises ModelError in the cases of :meth:`form`."""
         form = self.form(where)
         return form.vertices, form.triangles
 
@@ -73,7 +73,7 @@ class Particle(FileShape):
         if len(form.triangles):
             closed = surface(form.vertices, form.triangles, where)
             return volume_integrals(closed.vertices, closed.triangles)
-        # Overlapping spheres count twice, as do overlapping shapes of a body.
+        # Overlapping volumes of spheres count twice; so do overlapping shapes of a body.
         volumes = 4.0 / 3.0 * np.pi * form.radii.prod(axis=1)
         volume = float(volumes.sum())
         centre = volumes @ form.centres / volume

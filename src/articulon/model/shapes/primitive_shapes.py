@@ -1,4 +1,4 @@
-"""Shapes defined by a few numbers."""
+"""Shapes defined by a few lengths."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Capsule(Shape):
     def _measures(self) -> tuple[float, np.ndarray, np.ndarray]:
         r, l = self._number("radius", self.radius), self._number("length", self.length)  # noqa: E741
         middle, ends = np.pi * r * r * l, 4.0 / 3.0 * np.pi * r**3
-        # The centre of mass of a hemisphere is at 3/8 r from its flat side.
+        # The distance from a hemisphere's flat side to its centre of mass is 3/8 r.
         across = middle * (3.0 * r * r + l * l) / 12.0 + ends * (0.4 * r * r + 0.25 * l * l + 0.375 * l * r)
         along = middle * 0.5 * r * r + ends * 0.4 * r * r
         return middle + ends, np.zeros(3), np.diag([across, across, along])

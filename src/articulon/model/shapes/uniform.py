@@ -10,7 +10,8 @@ from articulon.model.shapes.base import Shape
 
 
 def uniform_body(shapes: Sequence[Shape], density: float) -> tuple[float, np.ndarray, np.ndarray]:
-    """Mass, centre of mass (3,) and inertia about it (3, 3) of shapes with one density, along the axes of the body.
+    """Mass, centre of mass (3,) and inertia about the centre of mass (3, 3) of shapes with one density, along the axes
+    of the body.
 
     Overlapping volumes count twice. The numbers are in the units of the shapes.
 
@@ -19,7 +20,7 @@ def uniform_body(shapes: Sequence[Shape], density: float) -> tuple[float, np.nda
     shapes
         The shapes.
     density
-        Their density [mass/length³].
+        Density of all shapes [mass/length³].
     """
     masses = np.array([density * shape.volume for shape in shapes])
     centres = np.array([shape.centre for shape in shapes])

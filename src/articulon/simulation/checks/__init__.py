@@ -1,7 +1,8 @@
 """Checks on the results of a run. A case declares them under ``[[checks]]``; they are evaluated after the run.
 
 Every check class in this package is found automatically. A check measures a value that should be zero, and passes if
-its magnitude is within the bound that the case states. Checks read the frames only, not the steps between them.
+the magnitude of this value is not above the bound that the case states. Checks read the frames only, not the steps
+between them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ from articulon.model import Model
 from articulon.simulation.checks.check_base import Check, Frames, Outcome, ValueCheck
 
 CHECKS = Family("check", "kind", lambda member: issubclass(member, Check))
-"""All checks by their ``kind``: the classes of this package that have one."""
+"""All checks by their ``kind``: the classes of this package that have a ``kind``."""
 CHECKS.discover(__name__, __path__)
 AnyCheck: TypeAlias = Annotated[Check, CHECKS]
 """Any declared check, chosen by its ``kind``."""
@@ -24,8 +25,8 @@ __all__ = ["CHECKS", "AnyCheck", "Check", "Frames", "Outcome", "ValueCheck", "pr
 def prepared_checks(
     checks: Sequence[Check], model: Model, observables: Mapping[str, str], source: str
 ) -> tuple[Check, ...]:
-    """Return the checks in the units of a model; raise CaseError, naming file and key, for a quantity that does not
-    exist."""
+    """Return the checks in the units of a model. For a quantity that does not exist, raise CaseError with the file and
+    the key."""
     try:
         return tuple(check.prepared(model, observables, f"checks[{k}]") for k, check in enumerate(checks))
     except (CaseError, ModelError) as error:

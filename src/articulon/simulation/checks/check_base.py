@@ -39,7 +39,8 @@ class Frames:
 
     @cached_property
     def momenta(self) -> np.ndarray:
-        """P, L, Σ|p| and Σ|l| of every frame, shape (frames, 8)."""
+        """Total momentum P and angular momentum L, and the sums Σ|p| and Σ|l| over the bodies, of every frame, shape
+        (frames, 8)."""
         return np.array([momentum(self.model, q, u) for q, u in zip(self.q, self.u, strict=True)])
 
 
@@ -56,9 +57,9 @@ class Outcome:
     unit: str = ""
     """Unit of all numbers of the outcome; empty for pure numbers."""
     measured: float | None = None
-    """The quantity that was compared with a reference, if there is one."""
+    """The quantity that was compared with a reference; None if there is no reference."""
     reference: float | None = None
-    """Value of the reference, if there is one."""
+    """Value of the reference; None if there is no reference."""
 
     @property
     def passed(self) -> bool:
@@ -82,8 +83,8 @@ class Check(Declaration):
     """Name of the check in the summary and the report."""
 
     def prepared(self, model: Model, observables: Mapping[str, str], where: str) -> Self:
-        """Return a copy in the units of a model whose observables have the given dimensions; raise ModelError or
-        CaseError if the checked quantity does not exist."""
+        """Return a copy in the units of a model; ``observables`` gives the dimensions of its observables. Raise
+        ModelError or CaseError if the checked quantity does not exist."""
         return self
 
     def outcome(self, frames: Frames) -> Outcome:
@@ -97,9 +98,9 @@ class ValueCheck(Check):
     take: Take = "final"
     """Statistic of the quantity that is compared with the reference."""
     after: Annotated[Quantity, Dimension("time", minimum=0)] = 0.0
-    """Time from which frames count [time]."""
+    """Time of the first frame that is used [time]."""
     reference: Quantity
-    """Expected value, in the dimension of the quantity; for ``take = "period"`` it is a time."""
+    """Expected value, in the dimension of the quantity. For ``take = "period"`` it is a time."""
     tolerance: Quantity
     """Largest allowed difference from the reference."""
 
@@ -144,7 +145,8 @@ class ValueCheck(Check):
 
 
 def taken(take: Take, times: np.ndarray, values: np.ndarray) -> float:
-    """Compute a statistic of values at the times of frames, both of shape (frames,); NaN if there are no values."""
+    """Compute a statistic of values at the times of frames. Values and times have the shape (frames,); NaN if they are
+    empty."""
     if not values.size:
         return np.nan
     if take != "period":
@@ -155,8 +157,9 @@ def taken(take: Take, times: np.ndarray, values: np.ndarray) -> float:
 
 
 def passages(times: np.ndarray, values: np.ndarray) -> list[tuple[float, bool]]:
-    """Return the times at which a quintic spline through the values crosses zero, and whether it rises there."""
-    # This import takes a second, and runs without a check of a period do not need it.
+    """Return the times at which a quintic spline through the values crosses zero, each with whether the spline rises
+    there."""
+    # This import takes a second, and only checks of a period need it.
     from scipy.interpolate import PPoly, make_interp_spline
 
     if len(times) < 6:

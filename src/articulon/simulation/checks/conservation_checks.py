@@ -13,8 +13,9 @@ from articulon.simulation.checks.check_base import Check, Frames, Outcome, large
 
 
 class EnergyCheck(Check):
-    """Energy drift max |T + V + R − T₀ − V₀ − W|, divided by a scale. V is the energy of the channels that have one, R
-    the energy that locking has removed and not yet returned, and W the scaled work of the other channels."""
+    """Energy drift max |T + V + R − T₀ − V₀ − W|, divided by a scale. T is the kinetic energy, and V the potential
+    energy of the channels that have one. R is the energy that locking has removed and not yet returned, and W the
+    scaled work of the other channels."""
 
     kind: Literal["energy"]
     """Which check this is."""
@@ -43,8 +44,8 @@ class EnergyCheck(Check):
 
 
 class MomentumCheck(Check):
-    """Drift max |P − P₀| of the total momentum, divided by the largest Σ|p| over the bodies; angular momentum is taken
-    about the origin of the world frame."""
+    """Drift max |P − P₀| of the total momentum P, divided by the largest sum Σ|p| of the magnitudes of all bodies.
+    Angular momentum is taken about the origin of the world frame."""
 
     kind: Literal["momentum", "angular-momentum"]
     """Which check this is."""

@@ -45,7 +45,7 @@ class HeapAngleCheck(SpheresCheck):
     kind: Literal["heap-angle"]
     """Which check this is."""
     along: Literal["x", "y"] = "x"
-    """Axis down which the heap slopes."""
+    """Horizontal axis along which the heap slopes."""
     floor: Annotated[Quantity, Dimension("length")] = 0.0
     """Height of the floor [length]."""
 
@@ -94,7 +94,7 @@ class PackingFractionCheck(SpheresCheck):
     kind: Literal["packing-fraction"]
     """Which check this is."""
     low: Annotated[_Place, Dimension("length")]
-    """Corner of the box with the smallest coordinates [length]."""
+    """Corner of the box that has the smallest coordinates [length]."""
     high: Annotated[_Place, Dimension("length")]
     """The opposite corner [length]."""
 
@@ -118,8 +118,9 @@ def _volume_in_box(low: np.ndarray, high: np.ndarray, radius: np.ndarray) -> np.
     """Return the volume of balls about the origin inside boxes with the corners ``low`` and ``high``, shape (n, 3)
     each.
 
-    It is ∫ A(z) dz with z = R sin t, where the area A of a circle in a rectangle is exact. The error is that of
-    rounding if no edge along z crosses the ball, and otherwise 1e-4 of the volume.
+    The volume is ∫ A(z) dz, where A is the exact area of a circle in a rectangle. It is integrated over t with z = R
+    sin t, R the radius. If an edge of the box along z crosses the ball, the relative error is 1e-4; otherwise there are
+    only rounding errors.
     """
     R = radius[:, None]
     first, last = (np.arcsin(np.clip(face[:, 2:] / R, -1.0, 1.0)) for face in (low, high))
@@ -132,9 +133,10 @@ def _volume_in_box(low: np.ndarray, high: np.ndarray, radius: np.ndarray) -> np.
 
 
 def _circle_below(x: np.ndarray, y: np.ndarray, r: np.ndarray) -> np.ndarray:
-    """Return the area of circles of radius r about the origin whose points have coordinates below both x and y.
+    """Return the area of the part X < x, Y < y of circles of radius r about the origin.
 
-    It integrates chords along y up to X = x. For |X| < w a chord ends at y; otherwise it is complete or empty.
+    It is the integral over X, up to x, of the lengths of the chords along Y. A chord with |X| < w = √(r² − y²) ends at
+    y; other chords are complete or empty.
     """
     x, y = np.clip(x, -r, r), np.clip(y, -r, r)
     w = np.sqrt(r**2 - y**2)

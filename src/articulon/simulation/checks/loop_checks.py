@@ -1,4 +1,4 @@
-"""Checks of loop constraints and driven joints, and of the degrees of freedom that they leave."""
+"""Checks of loop constraints and driven joints, and of the number of degrees of freedom under these constraints."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
@@ -39,13 +39,13 @@ class LoopCheck(Check):
 
 
 class FreedomCheck(Check):
-    """Number of degrees of freedom at the start of the run: independent speeds with loop constraints and driven
-    joints."""
+    """Number of degrees of freedom at the start of the run. It is the number of speeds that are independent under the
+    loop constraints and driven joints."""
 
     kind: Literal["degrees-of-freedom"]
     """Which check this is."""
     count: Annotated[Whole, Field(ge=0)]
-    """Expected number."""
+    """Expected number of degrees of freedom."""
 
     def outcome(self, frames: Frames) -> Outcome:
         """See :class:`Check`."""

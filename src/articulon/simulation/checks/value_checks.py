@@ -109,7 +109,8 @@ class ObservableCheck(ValueCheck):
 
 
 class ConfigurationalTemperatureCheck(ValueCheck):
-    """Configurational temperature T over the frames, with k T = ⟨|∇Φ|²⟩/⟨∇²Φ⟩ [temperature]."""
+    """Configurational temperature T over the frames, with k T = ⟨|∇Φ|²⟩/⟨∇²Φ⟩ for the potential energy Φ
+    [temperature]."""
 
     kind: Literal["configurational-temperature"]
     """Which check this is."""
@@ -124,7 +125,7 @@ class ConfigurationalTemperatureCheck(ValueCheck):
         return "temperature"
 
     def series(self, frames: Frames) -> np.ndarray:
-        """Return |∇Φ|²/⟨k ∇²Φ⟩ of every frame, whose mean is the temperature."""
+        """Return |∇Φ|²/⟨k ∇²Φ⟩ of every frame; the mean of this series is the temperature."""
         late = frames.times >= float(self.after) * (1.0 - 1e-9)
         laplacian = np.asarray(frames.observables["laplacian"])[late].mean()
         squares = np.asarray(frames.observables["gradient_squared"])

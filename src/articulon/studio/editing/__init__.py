@@ -1,1 +1,1 @@
-"""Editing cases on the page: the document, forms made from declarations, and the panel that shows both."""
+"""Editing of cases on the page: the document, forms made from declarations, and the panel that shows both."""

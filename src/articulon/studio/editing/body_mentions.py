@@ -1,4 +1,5 @@
-"""Places where a case names a body, found by the types of its declarations, which mark such text."""
+"""Places where a case names a body. They are found by the types of the case's declarations, which mark names of
+bodies."""
 
 from __future__ import annotations
 
@@ -16,22 +17,22 @@ from articulon.errors import CaseError
 from articulon.families import Family
 
 OBSERVABLES = ("objective", "observables", "observable")
-"""Keys whose text may be an observable of a joint, such as ``arm.angle``."""
+"""Keys with texts that may be observables of a joint, such as ``arm.angle``."""
 KEYS = ("parameters", "key")
-"""Keys whose text may be a key of the case, such as ``model.bodies.arm.mass``."""
+"""Keys with texts that may be keys of the case, such as ``model.bodies.arm.mass``."""
 
 
 class Mention(NamedTuple):
     """A place in a case that names a body."""
 
     path: tuple[Part, ...]
-    """Keys and indices down to the text, or to the table that has the name as a key."""
+    """Keys and indices that lead to the text, or to the table that has the name as a key."""
     name: str
-    """Name as it stands there."""
+    """Name of the body as written there."""
     is_key: bool = False
-    """Whether the name is a key of that table."""
+    """Whether the name is a key of the table at ``path``."""
     of_many: bool = False
-    """Whether the name stands in a list of variable length."""
+    """Whether the name is an entry of a list of variable length."""
 
     @property
     def key(self) -> str:
@@ -75,7 +76,7 @@ def _inside(annotation: Any, marks: Sequence[Any], value: Any, path: tuple[Part,
                 for mention in _inside(arguments[k if fixed else 0], (), inner, (*path, k)):
                     yield mention._replace(of_many=not fixed) if mention.path == (*path, k) else mention
     elif origin is Union or type(annotation).__name__ == "UnionType":
-        # Several members of a union may match a place; it is listed once.
+        # Several members of a union may match a place; the place is listed once.
         found = [mention for argument in arguments for mention in _inside(argument, (), value, path)]
         yield from dict.fromkeys(found)
 
@@ -85,7 +86,7 @@ def _field(field: FieldInfo, value: Any, path: tuple[Part, ...]) -> Iterator[Men
 
 
 def _chosen(choice: Choice, value: Any) -> list[Any]:
-    """Return the declarations of a family that a table may be one of."""
+    """Return the declarations of a family that may describe a table."""
     if isinstance(choice, Family) and isinstance(value, Mapping):
         member = choice.members.get(str(value.get(choice.key)))
         return [] if member is None else [member]
@@ -93,8 +94,8 @@ def _chosen(choice: Choice, value: Any) -> list[Any]:
 
 
 def renamed(table: Mapping[str, Any], old: str, new: str) -> dict[str, Any]:
-    """Return a case in which a body has another name, wherever it is named: as a parent, an end, in forces, checks and
-    conditions, in observables, and in keys and values of variants and studies."""
+    """Return a case in which a body has another name. The name is changed at every place: as a parent or an end, in
+    forces, checks, conditions and observables, and in keys and values of variants and studies."""
     result: dict[str, Any] = deepcopy(dict(table))
     for mention in mentions(table):
         if mention.name == old:
@@ -116,8 +117,8 @@ def renamed(table: Mapping[str, Any], old: str, new: str) -> dict[str, Any]:
 
 
 def _put(value: Any, mention: Mention, new: str) -> Any:
-    """Return the value that the mention's path leads through, with another name there; unchanged if the place does not
-    exist."""
+    """Return a value of the case in which the name at the place of a mention is replaced; unchanged if the place does
+    not exist."""
     here = {"": value}
     path: tuple[Part, ...] = ("", *mention.path)
     inside: Any = here
@@ -127,7 +128,7 @@ def _put(value: Any, mention: Mention, new: str) -> Any:
         except (KeyError, IndexError, TypeError):
             return value
     if mention.is_key and isinstance(inside, dict):
-        # The order of the keys is kept.
+        # This keeps the order of the keys.
         items = [(new if key == mention.name else key, item) for key, item in inside.items()]
         inside.clear()
         inside.update(items)
@@ -137,7 +138,8 @@ def _put(value: Any, mention: Mention, new: str) -> Any:
 
 
 def _override(table: Mapping[str, Any], key: str, value: Any, old: str, new: str) -> Any:
-    """Return the value of an override with a body renamed in it, by the type that its key has in the case."""
+    """Return the value of an override in which a body is renamed. Names of bodies are found by the type of the
+    override's key in the case."""
     try:
         whole, touched = changed(table, {key: value})
         path = parts(touched[0])

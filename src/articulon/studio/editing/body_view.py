@@ -1,4 +1,4 @@
-"""The part of the panel for bodies: their tree, the form of the selected one, and its name."""
+"""The part of the panel for bodies: their tree, and the form and the name of the selected body."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ ELSEWHERE = ("name", "shape")
 SHAPES = family_of(AnyShape, "shape")
 """Family of shapes of a body."""
 WIDEST = 120
-"""Largest width of the branches before a body in the tree [characters]; bodies of longer chains are listed below each
-other."""
+"""Largest width of the branches before a body in the tree [characters]. In longer chains, the bodies are listed below
+each other."""
 JOINED = ("parent", "joint")
-"""Keys that define how a body is joined, which change the meaning of other keys."""
+"""Keys that define how a body is joined to its parent; they change the meaning of other keys."""
 
 
 class BodyEditor(Editor, Protocol):
@@ -43,7 +43,7 @@ class BodyEditor(Editor, Protocol):
     selected: str | None
     """Name of the selected body, or of the ground; None before the first selection."""
     drag: Drag
-    """What the handle in the scene drags."""
+    """Kind of drag of the handle in the scene."""
 
     def ask(self, question: str, lines: list[str], yes: str, action: Any) -> None:
         """Ask for confirmation before an action."""
@@ -51,11 +51,11 @@ class BodyEditor(Editor, Protocol):
 
 @dataclass
 class Held:
-    """The body that a set of controls was made for. Another page may select another body before an action on them
-    arrives."""
+    """The body for which a set of controls was made. It is stored because another page may select another body before
+    an action on these controls arrives."""
 
     name: str | None
-    """Current name of the body; None for the ground, and for no body."""
+    """Current name of the body; None for the ground, or if no body is selected."""
 
 
 class BodyView:
@@ -137,7 +137,7 @@ class BodyView:
                 editor.selected = new
 
     def show(self, table: Mapping[str, Any], errors: Mapping[str, str]) -> None:
-        """Show the contents of a case, and its faults."""
+        """Show the bodies of a case, and its errors."""
         editor, names = self._editor, body_names(table)
         if editor.selected not in (GROUND, *names):
             editor.selected = names[-1] if names else None
@@ -158,7 +158,7 @@ class BodyView:
             self._form.show(body, about(errors, f"model.bodies[{number}]"))
             self._shapes.point_at(("model", "bodies", number, "shape"))
         self._shapes.show(table, errors)
-        # Last, so that a body is never in the tree before its controls exist.
+        # This comes last, so that a body is never in the tree before its controls exist.
         self._tree.content = tree_html(table, editor.selected, errors)
 
     def _set_form(self, body: Mapping[str, Any] | None) -> None:
@@ -230,7 +230,8 @@ def beginning(table: Mapping[str, Any], parent: str | None) -> dict[str, Any]:
 
 
 def tree_html(table: Mapping[str, Any], selected: str | None, errors: Mapping[str, str]) -> str:
-    """Return the bodies as a tree, each with its joint; the selected one in bold, those with faults in red."""
+    """Return the tree of the bodies as HTML, each with its joint. The selected body is in bold, and bodies with errors
+    are in red."""
     bodies = bodies_of(table)
     if not bodies:
         builder = value_or_none(table, ("model", "builder"))
@@ -247,7 +248,7 @@ def tree_html(table: Mapping[str, Any], selected: str | None, errors: Mapping[st
     lines = [f'<span style="{ground}">{GROUND}</span>']
     faulty = {int(found[1]) for key in errors if (found := re.match(r"model\.bodies\[(\d+)\]", key))}
 
-    # An explicit stack: a chain may have more bodies than the recursion limit allows.
+    # An explicit stack is used, because a chain may have more bodies than the recursion limit allows.
     growing: list[tuple[int, str, bool]] = []
 
     def grow(parent: str, before: str) -> None:

@@ -1,4 +1,5 @@
-"""Changes to the tables of a case, as functions of plain tables: bodies, joints, lists of tables, and sections."""
+"""Changes to the tables of a case: bodies, joints, lists of tables, and sections. They are functions of plain
+tables."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ Table = dict[str, Any]
 
 
 def value_or_none(table: Mapping[str, Any], path: Sequence[Part]) -> Any:
-    """Return the value at a path, or None if there is none."""
+    """Return the value at a path, or None if there is no value."""
     here: Any = table
     for part in path:
         if isinstance(part, int):
@@ -46,8 +47,8 @@ def value_or_none(table: Mapping[str, Any], path: Sequence[Part]) -> Any:
 
 
 def with_value(table: Mapping[str, Any], path: Sequence[Part], value: Any) -> Table:
-    """Return a case with a value at a path; missing tables on the way are created. None removes the key, and tables
-    that become empty by this, except elements of lists.
+    """Return a case with a value at a path; missing tables on the path are created. The value None removes the key, and
+    also tables that become empty by this; elements of lists stay.
 
     Raises
     ------
@@ -82,7 +83,7 @@ def with_value(table: Mapping[str, Any], path: Sequence[Part], value: Any) -> Ta
 
 
 def with_element(table: Mapping[str, Any], path: Sequence[Part], element: Mapping[str, Any]) -> tuple[Table, int]:
-    """Return a case with one more table in a list of tables, and the index of that table."""
+    """Return a case with one more table in a list of tables, and the index of the new table."""
     there = value_or_none(table, path) or []
     there = [there] if isinstance(there, Mapping) else there
     return with_value(table, path, [*there, dict(element)]), len(there)
@@ -96,14 +97,14 @@ def with_form(table: Mapping[str, Any], path: Sequence[Part], word: str, form: t
     table, path
         The case, and the path of the section.
     word
-        Word that selects the new form, such as ``"rk4"``.
+        Word that selects the new kind, such as ``"rk4"``.
     form
-        Declaration that it selects.
+        Declaration of the new kind.
 
     Raises
     ------
     CaseError
-        For a section that has only one form.
+        For a section that has only one kind.
     """
     key, there = chooser(path), value_or_none(table, path)
     if key is None:
@@ -119,7 +120,8 @@ def with_form(table: Mapping[str, Any], path: Sequence[Part], word: str, form: t
 
 
 def chooser(path: Sequence[Part]) -> str | None:
-    """Return the key that decides which keys the table at a path has, or None if there is no such key."""
+    """Return the key that selects the kind of the table at a path, and with it the table's other keys. None if there is
+    no such key."""
     if len(path) == 2 and path[0] in ("forces", "checks"):
         return "kind"
     if len(path) == 4 and tuple(path[:2]) == ("adaptive", "groups") and path[3] in ("lock", "release"):
@@ -128,18 +130,18 @@ def chooser(path: Sequence[Part]) -> str | None:
 
 
 def bodies_of(table: Mapping[str, Any]) -> list[Table]:
-    """Return the bodies that a case writes out."""
+    """Return the bodies that a case lists in its file."""
     found = value_or_none(table, ("model", "bodies"))
     return [body for body in found if isinstance(body, dict)] if isinstance(found, list) else []
 
 
 def body_names(table: Mapping[str, Any]) -> list[str]:
-    """Return the names of the bodies that a case writes out, in the order of the file."""
+    """Return the names of the bodies that a case lists, in the order of the file."""
     return [str(body["name"]) for body in bodies_of(table) if "name" in body]
 
 
 def body_number(table: Mapping[str, Any], name: str) -> int:
-    """Return the index of a body in the file; raises CaseError with the nearest name."""
+    """Return the index of a body in the file. If it does not exist, raises CaseError with the nearest name."""
     for k, body in enumerate(bodies_of(table)):
         if body.get("name") == name:
             return k
@@ -148,7 +150,7 @@ def body_number(table: Mapping[str, Any], name: str) -> int:
 
 
 def check_written_out(table: Mapping[str, Any]) -> None:
-    """Raise CaseError if a builder makes the bodies and the case writes none out."""
+    """Raise CaseError if a builder makes the bodies and the case does not list them."""
     builder = str(value_or_none(table, ("model", "builder")) or "explicit")
     member = BUILDERS.members.get(builder)
     if builder != "explicit" and (member is None or "bodies" not in member.model_fields):
@@ -192,8 +194,8 @@ def with_body(table: Mapping[str, Any], name: str, fields: Mapping[str, Any]) ->
 
 
 def with_joint(table: Mapping[str, Any], name: str, fields: Mapping[str, Any]) -> Table:
-    """Return a case in which a body is joined in another way. If the kind of joint changes, keys of the old joint are
-    removed: its axis, and initial coordinates and speeds, which have another meaning.
+    """Return a case in which a body is joined to its parent in another way. If the kind of joint changes, keys of the
+    old joint are removed: its axis, and initial coordinates and speeds, which have another meaning.
 
     Raises
     ------
@@ -226,7 +228,7 @@ def _check_parent(table: Mapping[str, Any], parent: Any) -> None:
 
 
 def with_name(table: Mapping[str, Any], old: str, new: str) -> Table:
-    """Return a case in which a body has another name, wherever it is named."""
+    """Return a case in which a body has another name, at every place that names the body."""
     body_number(table, old)
     return dict(table) if new.strip() == old else renamed(table, old, check_new_name(table, new))
 
@@ -244,8 +246,8 @@ def subtree(table: Mapping[str, Any], name: str) -> list[str]:
 
 
 def without_body(table: Mapping[str, Any], name: str) -> tuple[Table, list[str]]:
-    """Return a case without a body, its descendants, and whatever needs one of these; and a list of everything else
-    that is deleted, one line each, for a question beforehand.
+    """Return a case without a body, its descendants, and all elements that need one of these bodies. Return also a list
+    of all that is deleted with the body, one line each, which the user is asked to confirm.
 
     Raises
     ------
@@ -263,7 +265,8 @@ def without_body(table: Mapping[str, Any], name: str) -> tuple[Table, list[str]]
             words.append(f"{_called(table, place)}, which names '{mention.name}'")
     _check_site_numbers(table, removed)
     result: Table = deepcopy(dict(table))
-    # From the end of each list, so that the indices before it stay valid; deeper elements first.
+    # Deeper elements are removed first, and each list from its end, so that the indices of the other elements stay
+    # valid.
     for place in sorted(removed, key=lambda path: (len(path), [part for part in path if isinstance(part, int)]))[::-1]:
         if value_or_none(result, place) is not None:
             result = with_value(result, place, None)
@@ -271,8 +274,8 @@ def without_body(table: Mapping[str, Any], name: str) -> tuple[Table, list[str]]
 
 
 def _what_goes(table: Mapping[str, Any], mention: Mention) -> tuple[Part, ...]:
-    """Return the path of what is deleted together with a mentioned body: the entry, if it stands in a table or list of
-    several bodies; otherwise the force, check, loop or site, or the key."""
+    """Return the path of the element that is deleted together with a mentioned body. This is the entry, if it is in a
+    table or list of several bodies; otherwise the force, check, loop or site, or the key."""
     path = mention.path
     here = value_or_none(table, path if mention.is_key else path[:-1])
     if mention.is_key and len(here) > 1:
@@ -286,7 +289,7 @@ def _what_goes(table: Mapping[str, Any], mention: Mention) -> tuple[Part, ...]:
 
 
 def _called(table: Mapping[str, Any], path: tuple[Part, ...]) -> str:
-    """Return how messages name an element of a list: its key, and its kind or name."""
+    """Return the name of an element of a list for messages: its key, and its kind or name."""
     listed = value_or_none(table, path[:-1])
     label = label_of(listed, path[-1]) if isinstance(listed, list) and isinstance(path[-1], int) else path[-1]
     return dotted(path) if label == path[-1] else f"{dotted(path)} ({label})"
@@ -306,7 +309,7 @@ def _check_site_numbers(table: Mapping[str, Any], removed: set[tuple[Part, ...]]
 
 
 def _counts_sites(force: Any) -> bool:
-    """Whether a force names sites by their numbers: in a list of whole numbers, or of lists of them."""
+    """Whether a force refers to sites by their numbers: in a list of whole numbers, or in a list of such lists."""
     member = FORCES.members.get(str(force.get("kind"))) if isinstance(force, Mapping) else None
     if member is None or not (hasattr(member, "site_terms") or "sites" in member.model_fields):
         return False

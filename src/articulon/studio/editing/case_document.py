@@ -1,4 +1,5 @@
-"""A case under edit: text and tables kept in step, every change a step that can be undone, and faults by key."""
+"""A case that is edited. Its text and its tables always agree, every change is a step that can be undone, and errors
+are listed by key."""
 
 from __future__ import annotations
 
@@ -46,10 +47,11 @@ frames = 500
 
 
 class CaseDocument:
-    """A case under edit.
+    """A case that is edited.
 
     Each change is one step: :meth:`undo` takes it back and :meth:`redo` repeats it, byte for byte. An impossible change
-    is refused and leaves the document as it is. The case may have faults between two steps: :attr:`errors` says where.
+    is rejected and leaves the document unchanged. The case may have errors between two steps; :attr:`errors` lists
+    them.
 
     Parameters
     ----------
@@ -60,7 +62,7 @@ class CaseDocument:
     source
         File that relative paths in the case refer to; by default ``path``.
     allow_code
-        Whether functions and plugins that the case names may run: they are code.
+        Whether functions and plugins that the case names may run. They are code.
 
     Raises
     ------
@@ -123,7 +125,7 @@ class CaseDocument:
 
     @property
     def table(self) -> dict[str, Any]:
-        """Copy of its tables."""
+        """Copy of the tables of the case."""
         return self._read(self.toml)
 
     @property
@@ -132,13 +134,13 @@ class CaseDocument:
         return Path(self._source).stem
 
     def value(self, key: str | Sequence[Part]) -> Any:
-        """Return the value at a key, such as ``model.bodies[0].mass``, with elements by index; None if there is
-        none."""
+        """Return the value at a key, such as ``model.bodies[0].mass``, with elements of lists by index; None if there
+        is no value."""
         return case_changes.value_or_none(self.table, case_changes.path_of(key))
 
     @property
     def units(self) -> UnitSystem:
-        """System of units; kilograms, metres and seconds if the case names an unknown one."""
+        """System of units; kilograms, metres and seconds if the case names an unknown system."""
         try:
             return unit_system(str(self.value("case.units") or "fg-um-us"))
         except CaseError:
@@ -146,7 +148,7 @@ class CaseDocument:
 
     @property
     def bodies(self) -> list[str]:
-        """Names of the bodies that the case writes out."""
+        """Names of the bodies that the case lists in its file."""
         return case_changes.body_names(self.table)
 
     def _read(self, text: str) -> dict[str, Any]:
@@ -163,13 +165,14 @@ class CaseDocument:
         Raises
         ------
         CaseError
-            With one line for each fault: the file, the key, what was expected and the nearest valid key.
+            With one line for each error: the file, the key, what was expected and the nearest valid key.
         """
         self._check_bounds()
         return resolve(self.table, self._source, self.name, {}, self.allow_code)
 
     def confine(self, root: Path, *, trusted: bool = True) -> None:
-        """Restrict changes to naming files within a folder, for a case that anybody who reaches a page may edit.
+        """Restrict the files that changes may name to files within a folder. This is for a case that anybody with
+        access to the page may edit.
 
         Parameters
         ----------
@@ -177,7 +180,7 @@ class CaseDocument:
             The folder.
         trusted
             Whether the case was named on the command line or is built in. If so, it may keep the files that it names
-            now, wherever they are, and its code if that is allowed to run.
+            now, also outside the folder, and its code if this code is allowed to run.
         """
         table = self.table
         code = set(code_of(table, self._source).values()) if trusted and self.allow_code else set()
@@ -185,7 +188,8 @@ class CaseDocument:
         self._checked = self._built = None
 
     def _check_bounds(self, *, code: bool = True) -> None:
-        """Raise CaseError if the case names files, or code that is allowed to run, which a change must not add."""
+        """Raise CaseError if the case names files that a change must not add, or code that a change must not add and
+        that is allowed to run."""
         if self._bounds is None:
             return
         table = self.table
@@ -197,13 +201,13 @@ class CaseDocument:
 
     @property
     def errors(self) -> dict[str, str]:
-        """Faults by dotted key, such as ``model.bodies[0].mass``; empty if the case can be run. Faults found only when
-        the model is built are listed under the body or loop that they concern, or under ``model``."""
+        """Errors by dotted key, such as ``model.bodies[0].mass``; empty if the case can be run. Errors that are found
+        only when the model is built are listed under the body or loop that they concern, or under ``model``."""
         return {**self._check()[1], **self._build()[1]}
 
     def model(self) -> Model | None:
-        """Model for display; None while there are errors. Functions that the case names are not loaded: joints that
-        they drive are free."""
+        """Model for display; None while there are errors. Functions that the case names are not loaded, so joints that
+        are driven by functions are free."""
         return self._build()[0]
 
     def _check(self) -> tuple[Case | None, dict[str, str]]:
@@ -233,7 +237,8 @@ class CaseDocument:
     # Undo and redo.
 
     def _step(self, words: str, table: Mapping[str, Any], merges: str | None = None) -> None:
-        """Go to the contents of a table as a new step; do nothing if the document already has these contents."""
+        """Set the contents of the document to a table, as a new step; do nothing if the document already has these
+        contents."""
         if same(table, self.table):
             return
         text, whole = rewritten(self.toml, table)
@@ -253,12 +258,12 @@ class CaseDocument:
 
     @property
     def undoes(self) -> str | None:
-        """Description of the step that :meth:`undo` takes back; None if there is none."""
+        """Description of the step that :meth:`undo` takes back; None if there is no such step."""
         return self._history.undoes
 
     @property
     def redoes(self) -> str | None:
-        """Description of the step that :meth:`redo` repeats; None if there is none."""
+        """Description of the step that :meth:`redo` repeats; None if there is no such step."""
         return self._history.redoes
 
     def undo(self) -> None:
@@ -267,14 +272,15 @@ class CaseDocument:
         self._tell()
 
     def redo(self) -> None:
-        """Repeat the step that was taken back last."""
+        """Repeat the step that :meth:`undo` took back last."""
         self._history.redo()
         self._tell()
 
     # Changes.
 
     def set(self, key: str | Sequence[Part], value: Any, *, merges: str | None = None) -> None:
-        """Set a key, such as ``run.duration`` or ``forces[0].stiffness``, with elements by index; None removes it.
+        """Set a key, such as ``run.duration`` or ``forces[0].stiffness``, with elements of lists by index; None removes
+        the key.
 
         Parameters
         ----------
@@ -300,35 +306,35 @@ class CaseDocument:
         key
             Key of the section: ``integrator``, ``scaling``, ``thermostat``, ``forces[0]``.
         word
-            Word that selects the new form, such as ``"rk4"``.
+            Word that selects the new kind, such as ``"rk4"``.
         form
-            Declaration that it selects.
+            Declaration of the new kind.
 
         Raises
         ------
         CaseError
-            For a section that has only one form.
+            For a section that has only one kind.
         """
         path = case_changes.path_of(key)
         self._step(f"choose {word}", case_changes.with_form(self.table, path, word, form))
 
     def add_body(self, name: str, **fields: Any) -> None:
-        """Add a body; the fields are those of ``[[model.bodies]]``: joint, mass, inertia, parent and so on."""
+        """Add a body. Its fields are the keys of ``[[model.bodies]]``: joint, mass, inertia, parent and so on."""
         self._step(f"add body '{name.strip()}'", case_changes.with_body(self.table, name, fields))
 
     def join(self, body: str, **fields: Any) -> None:
-        """Join a body in another way: ``parent``, ``joint``, ``axis``, ``position``, ``rotation``. Another kind of
-        joint removes the axis and the initial coordinates and speeds, unless they are given too."""
+        """Join a body to its parent in another way: ``parent``, ``joint``, ``axis``, ``position``, ``rotation``.
+        Another kind of joint removes the axis and the initial coordinates and speeds, unless these are given too."""
         self._step(f"join '{body}'", case_changes.with_joint(self.table, body, fields))
 
     def rename_body(self, old: str, new: str, *, merges: str | None = None) -> None:
-        """Rename a body wherever it is named: as a parent, in loops, forces, drives, checks, conditions, observables
-        and variants; raises CaseError for a name that is taken."""
+        """Rename a body at every place that names it: as a parent, and in loops, forces, drives, checks, conditions,
+        observables and variants. Raises CaseError for a name that is taken."""
         self._step(f"rename '{old}' to '{new.strip()}'", case_changes.with_name(self.table, old, new), merges)
 
     def goes_with(self, body: str) -> list[str]:
-        """Return what else is deleted with a body, one line each: its descendants, and forces, sites, loops and checks
-        that name it. Raises CaseError as :meth:`delete_body` does."""
+        """Return a list of all that is deleted with a body, one line each: its descendants, and forces, sites, loops
+        and checks that name it. Raises CaseError in the same cases as :meth:`delete_body`."""
         return case_changes.without_body(self.table, body)[1]
 
     def delete_body(self, body: str, *, all_of_it: bool = False) -> None:
@@ -337,14 +343,14 @@ class CaseDocument:
         Parameters
         ----------
         body
-            Its name.
+            Name of the body.
         all_of_it
-            Whether everything that :meth:`goes_with` lists is deleted too.
+            Whether all elements that :meth:`goes_with` lists are deleted too.
 
         Raises
         ------
         CaseError
-            For a body that others need, unless ``all_of_it`` is set; and if forces refer to sites by number.
+            For a body that other elements need, unless ``all_of_it`` is set; and if forces refer to sites by number.
         """
         table, words = case_changes.without_body(self.table, body)
         if words and not all_of_it:
@@ -384,7 +390,8 @@ class CaseDocument:
 
     @property
     def lost_comments(self) -> bool:
-        """Whether a change has lost comments of the file, because its tables could not be rebuilt otherwise."""
+        """Whether a change has lost comments of the file. This happens if the new tables could not be written in
+        another way."""
         return not self._history.whole
 
     def save(self, path: str | Path | None = None, *, over: bool = False) -> Path:
@@ -395,7 +402,7 @@ class CaseDocument:
         path
             File to write; by default the file that was last read or saved.
         over
-            Whether to overwrite another file, or one that has changed on disk since it was read.
+            Whether to overwrite another file, or a file that has changed on disk since it was read.
 
         Returns
         -------
@@ -405,9 +412,9 @@ class CaseDocument:
         Raises
         ------
         CaseError
-            For a file that exists already or has changed, and for one that cannot be written. Also for a case that
-            names files outside the folder that it is confined to: it would be trusted if it were opened by the command
-            later.
+            For a file that exists already or has changed, unless ``over`` is set, and for a file that cannot be
+            written. Also for a case that names files outside the folder to which it is confined: a command that opens
+            the saved case later would trust it.
         """
         self._check_bounds(code=False)
         file = self.path if path is None else Path(path)
@@ -430,7 +437,7 @@ class CaseDocument:
 
 
 def _same_model(case: Case, other: Case) -> bool:
-    """Whether two cases have the same model and differ only in how it is run."""
+    """Whether two cases have the same model and differ only in their settings of the run."""
     parts = ("units", "model_declaration", "box", "forces")
     alike = all(getattr(case, part) == getattr(other, part) for part in parts)
     return alike and case.dynamics.coordinates == other.dynamics.coordinates and case.run.stop == other.run.stop

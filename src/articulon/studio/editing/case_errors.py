@@ -1,4 +1,4 @@
-"""Faults of a case by the keys that they concern, for a page that shows each beside its field."""
+"""Errors of a case by the keys that they concern, for a page that shows each error beside its field."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _BODY, _LOOP = re.compile(r"body '([^']*)'"), re.compile(r"loop '([^']*)'")
 
 
 def by_key(message: str, source: str, table: Mapping[str, Any]) -> dict[str, str]:
-    """Return faults by dotted key. Faults without a known key are listed under ``model``; of several at one key the
-    first is kept.
+    """Return errors by dotted key. Errors without a known key are listed under ``model``; if one key has several
+    errors, the first error is kept.
 
     Parameters
     ----------
     message
-        Message of an error, one line for each fault.
+        Message of a CaseError, one line for each error.
     source
-        The file name that lines begin with.
+        The file name at the beginning of each line.
     table
         The case, used to look up bodies and loops that a line names.
     """
@@ -51,7 +51,8 @@ def _key_of(text: str, table: Mapping[str, Any]) -> str:
 
 
 def about(errors: Mapping[str, str], key: str) -> dict[str, str]:
-    """Return the faults at a key and below it, by the rest of their keys; that of the key itself under ``""``."""
+    """Return the errors at a key and below it, by the rest of their keys; the error of the key itself is under
+    ``""``."""
     found = {}
     for where, what in errors.items():
         if where == key:

@@ -1,4 +1,4 @@
-"""The editor panel: bodies, forces and settings of a case on the page, in step with its text beside them."""
+"""The editor panel: bodies, forces and settings of a case on the page, and beside them its text; both always agree."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     import viser
 
 QUIET = 0.15
-"""Pause in typing after which the typed text is shown elsewhere [s]."""
+"""Pause in typing after which the other parts of the page show the typed text [s]."""
 WRITTEN_OUT = ("bodies", "sites", "loops", "drives", "atoms")
-"""Keys of the model that have their own part of the panel, or none."""
+"""Keys of the model that have no field in the model's form: they have their own part of the panel, or are not shown."""
 CONDITIONED = {"lock": CONDITIONS, "release": CONDITIONS}
 LISTED: dict[tuple[str, str], tuple[str, type[Declaration], dict[str, Family]]] = {
     ("adaptive", "groups"): ("group", Group, CONDITIONED),
@@ -65,16 +65,17 @@ SHOWN = ("model", "run", "integrator", "dynamics", "scaling", "thermostat", "bar
 STUDIES = ("adaptive", "compare", "sensitivities", "fit", "optimise")
 """Sections with a form among the studies."""
 DIGITS = 5
-"""Number of digits to which dragged values are rounded, after the leading digit of the largest one."""
+"""Number of digits after the leading digit of the largest value, to which dragged values are rounded."""
 
 
 class EditorPanel:
-    """Controls that edit a case, in the current container of the page, and the edited case in its scene.
+    """Controls in the current container of the page that edit a case; the edited case is shown in the scene of the
+    page.
 
     Parameters
     ----------
     server
-        What serves the page.
+        Server of the page.
     document
         The case.
     folder
@@ -103,7 +104,7 @@ class EditorPanel:
         async def _(client: viser.ClientHandle) -> None:
             self._let_go(client.client_id)
 
-        # If a case cannot be shown, the page still opens and says so.
+        # If a case cannot be shown, the page still opens and reports the error.
         self._guarded(self.refresh)
         self._worker = threading.Thread(target=self._work, daemon=True)
         self._worker.start()
@@ -177,8 +178,8 @@ class EditorPanel:
     # Services for the parts of the panel.
 
     def act(self, action: Callable[[], Any], control: Any = None) -> None:
-        """Do something to the document, on the panel's thread and in the order of the calls, then show the result. A
-        refusal is reported at the top of the panel."""
+        """Carry out an action on the document, on the panel's thread and in the order of the calls, then show the
+        result. If the document rejects the action, the top of the panel says so."""
         self._actions.append((action, control))
         self._wake.set()
 
@@ -197,7 +198,7 @@ class EditorPanel:
                 self._actions.popleft()
 
     def _guarded(self, action: Callable[[], Any]) -> None:
-        """Do something; errors are reported on the page, which goes on."""
+        """Carry out an action; errors are reported on the page, which stays usable."""
         try:
             action()
         except ArticulonError as error:
@@ -211,12 +212,12 @@ class EditorPanel:
         gui = self.server.gui
 
         def answered(go_on: Callable[[], Any]) -> None:
-            # A second click may already be under way.
+            # A second click may arrive before the window is closed.
             if not modal.closed:
                 modal.close()
                 go_on()
 
-        # Pages see the buttons only when their callbacks are registered.
+        # Pages see the buttons only after the callbacks are registered.
         with self.server.atomic():
             modal = gui.add_modal(question)
             with modal:
@@ -260,7 +261,7 @@ class EditorPanel:
         self._wake.set()
         self._worker.join()
 
-    # The panel's thread, which keeps the page in step with the document.
+    # The panel's thread, which updates the page after changes of the document.
 
     def _work(self) -> None:
         while not self._closing.is_set():
@@ -274,7 +275,7 @@ class EditorPanel:
                 self._guarded(self.refresh)
 
     def refresh(self) -> None:
-        """Bring the page in step with the document."""
+        """Update the page to the current document."""
         with self._lock:
             document = self.document
             table, errors = document.table, document.errors
@@ -288,7 +289,7 @@ class EditorPanel:
             self._show_scene()
 
     def _status_html(self, errors: dict[str, str]) -> str:
-        """Return the status in three lines, however long the text is: the controls below must not move under the
+        """Return the status in exactly three lines, also for long texts: the controls below must not move under the
         pointer."""
         document = self.document
         name = document.name if document.path is None else document.path.name
@@ -307,11 +308,11 @@ class EditorPanel:
 
     def _show_scene(self) -> None:
         model = self.document.model()
-        # A handle that is being held must stay.
+        # A handle that a user is dragging must stay.
         if not self._showing or self._drags.held:
             return
         if model is None:
-            # The last valid scene stays visible while a number is being typed.
+            # The last valid scene stays visible while a user types a number.
             if self.document.value("model") is None:
                 self._scene.hide()
                 self._model = None
@@ -340,7 +341,8 @@ class EditorPanel:
         self._wake.set()
 
     def _follow_drags(self) -> None:
-        """Move joints to the current places of their handles, each for the body that the handle was made for."""
+        """Move joints to the current places of their handles. Each handle moves the joint of the body for which it was
+        made."""
         for (name, what), (handle, ended) in self._drags.latest().items():
             model = self._model
             if model is not None and name in model.names:
@@ -359,7 +361,7 @@ class EditorPanel:
             self.act(partial(self._keep_joint, model, body, handle))
 
     def _keep_coordinates(self, model: Model, body: int) -> None:
-        """Make the dragged coordinates the initial coordinates."""
+        """Store the dragged coordinates as initial coordinates."""
         assert self._q is not None
         loops = bool(model.loops.kind.size)
         found = {}
@@ -368,7 +370,7 @@ class EditorPanel:
                 continue
             at = joint_slice(model, k)[0]
             if not np.allclose(self._q[at], model.q0[at], rtol=0.0, atol=1e-12):
-                # Closed loops need all digits.
+                # Closed loops and Euler parameters need all digits.
                 exact = loops or model.joints[k].quaternion is not None
                 found[model.names[k]] = self._q[at] if exact else rounded(self._q[at])
         if found:
@@ -383,7 +385,7 @@ class EditorPanel:
 
 
 def rounded(values: Any) -> np.ndarray:
-    """Round numbers to the precision of a drag, relative to the largest of them."""
+    """Round numbers to the precision of a drag, relative to the largest magnitude of the numbers."""
     numbers = np.asarray(values, dtype=float)
     size = float(np.abs(numbers).max(initial=0.0))
     places = DIGITS - (int(np.floor(np.log10(size))) if size > 0.0 else 0)

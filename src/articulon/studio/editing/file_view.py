@@ -75,14 +75,14 @@ class FileView:
             self._read(name)
 
     def _read(self, name: str) -> None:
-        # A page may send any text as its choice, including the path of any file.
+        # A page may send any text as its choice, even the path of any file.
         if name not in self._offered():
             raise CaseError(f"{clipped(name)}: is not one of the cases in the list; choose one from the list")
         if name == NEW:
             document = CaseDocument.new()
             document.confine(self._editor.folder, trusted=False)
         elif name.endswith(".toml") or is_description(Path(name)):
-            # Anybody who reaches the page may have written this file.
+            # Anybody with access to the page may have written this file, so its code is not allowed to run.
             document = CaseDocument.open(inside(self._editor.folder, name, reads=True))
             document.confine(self._editor.folder, trusted=False)
         else:
@@ -114,8 +114,8 @@ class FileView:
 def inside(folder: Path, name: str, *, reads: bool = False) -> Path:
     """Return the path of a case in a folder.
 
-    The suffix ``.toml`` is added if it is missing, except for a robot description that is to be read. Raises CaseError
-    for a path outside the folder, also if a symbolic link leads there.
+    The suffix ``.toml`` is added if it is missing, except when a robot description is read. Raises CaseError for a path
+    outside the folder, also if a symbolic link leads outside.
     """
     name = name.strip()
     if not name:

@@ -1,4 +1,4 @@
-"""A form on the page: one control for each field, with its fault below."""
+"""A form on the page: one control for each field, with the field's error below."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import viser
 
 RED, GREY = "#c92a2a", "#868e96"
-"""Colours of faults and of hints."""
+"""Colours of errors and of hints."""
 ONE_LINE = "white-space:nowrap;overflow:hidden;text-overflow:ellipsis"
 """Style that keeps text on one line."""
 FAULT = '<div style="color:#c92a2a;font-size:0.8em;line-height:1.3;padding:0 0.8em 0.2em">{}</div>'
-"""HTML of a fault below a field."""
+"""HTML of an error below a field."""
 MORE = "tables"
 """Name of the folder for fields that contain tables."""
 
@@ -72,7 +72,7 @@ class FormView:
         follow(control, self._editor, lambda given: self._take(field, given))
 
     def _take(self, field: FormField, given: Any) -> None:
-        """Take what a page has put into a field."""
+        """Take over a value that a page has put into a field."""
         try:
             value = given if field.kind == "flag" else field.value_of(given)
         except CaseError as error:
@@ -83,19 +83,19 @@ class FormView:
         self._change(field.name, value)
 
     def show(self, values: Mapping[str, Any], errors: Mapping[str, str]) -> None:
-        """Show the values of a table, and below each field its fault.
+        """Show the values of a table, and below each field its error.
 
         Parameters
         ----------
         values
             The table as written in the case file.
         errors
-            Faults by key relative to the table, that of the table itself under ``""``; faults of keys without a field
-            are not shown.
+            Errors by key relative to the table; the error of the table itself is under ``""``. Errors of keys without a
+            field are not shown.
         """
         self._show_fault("", errors.get("", ""))
         for name, field in self.fields.items():
-            # A field that the user has emptied stays empty until another value is shown.
+            # A text field that the user has emptied stays empty while the table has no value for it.
             if name in values or field.kind != "text" or self._controls[name].value.strip():
                 self._show_value(field, values.get(name, field.default))
             said = [what for key, what in errors.items() if key == name or key.startswith((f"{name}.", f"{name}["))]
@@ -109,7 +109,7 @@ class FormView:
             wanted: Any = value is True
         else:
             wanted = field.text_of(value)
-            # Typed text stays as it is while it has the same meaning.
+            # Typed text stays unchanged while it means the same value.
             if field.kind == "text" and (field.name in self._unread or _means(field, control.value, value)):
                 return
             if field.kind == "choice" and wanted not in control.options:
@@ -137,7 +137,7 @@ class FormView:
             self._faults[name] = self._gui.add_html(content, order=control.order + 1e-6)
 
     def takes(self, fields: Sequence[FormField]) -> bool:
-        """Return whether the controls fit a form; if so, its choices are taken over."""
+        """Return whether the controls fit a form. If they fit, the choices of the form are taken over."""
         if [replace(field, choices=()) for field in fields] != [
             replace(field, choices=()) for field in self.fields.values()
         ]:
@@ -151,7 +151,7 @@ class FormView:
         return True
 
     def forget(self) -> None:
-        """Forget text that could not be read, because another table will be shown."""
+        """Forget texts that could not be read. This is called before another table is shown."""
         self._unread.clear()
         for name, field in self.fields.items():
             if field.kind == "text":
@@ -173,6 +173,7 @@ def _means(field: FormField, text: str, value: Any) -> bool:
 
 
 def one_line(text: str, colour: str) -> str:
-    """Return a small line of text, which takes up its space even if empty; hovering shows all of it."""
+    """Return a small line of text, which takes the same space even if it is empty. The full text appears under the
+    pointer."""
     said = html.escape(text)
     return f'<div style="color:{colour};font-size:0.8em;{ONE_LINE}" title="{said}">{said or "&nbsp;"}</div>'

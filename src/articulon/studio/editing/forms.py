@@ -1,4 +1,5 @@
-"""Forms made from declarations: fields with type, unit, default, meaning and choices, and values as text."""
+"""Forms made from declarations: fields with type, unit, default, meaning and choices, and the conversion of values to
+text and back."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from articulon.units import UnitSystem
 
 Kind = Literal["text", "flag", "choice"]
 UNSET = "—"
-"""Text of a choice if nothing is chosen."""
+"""Text of a choice without a value."""
 _OPEN, _CLOSE = "[{(", "]})"
 
 
@@ -35,21 +36,21 @@ class FormField:
     kind: Kind
     """Kind of control: text, tick box or choice of words."""
     meaning: str
-    """Meaning, in the words of its author."""
+    """Meaning of the field, from the docstring in its declaration."""
     required: bool
     """Whether the field must be given."""
     default: Any
-    """Default value as written in a case file; None if there is none."""
+    """Default value as written in a case file; None if there is no default."""
     dimension: Dimension | None
-    """Dimension of its quantities; None if it has no quantities."""
+    """Dimension of the field's quantities; None if it has no quantities."""
     unit: str
-    """Unit of plain numbers; empty if there is none."""
+    """Unit of plain numbers; empty if there is no unit."""
     choices: tuple[str, ...]
-    """Words of a choice."""
+    """Words to choose from."""
     nested: bool
-    """Whether the field contains tables, which are written as in a case file."""
+    """Whether the field contains tables of declarations; these are written as in a case file."""
     tables: bool
-    """Whether the value may be a table, such as a number for each of some bodies."""
+    """Whether the value may be a table, for example with a number for each of several bodies."""
     lists: bool
     """Whether the value may be a list."""
     only_lists: bool
@@ -74,7 +75,7 @@ class FormField:
         return " ".join(" ".join(said).split())
 
     def text_of(self, value: Any) -> str:
-        """Return a value of a case file as shown text; empty for None."""
+        """Return a value of a case file as the text that the form shows; empty for None."""
         if value is None:
             return UNSET if self.kind == "choice" else ""
         if isinstance(value, bool):
@@ -97,7 +98,7 @@ class FormField:
         Raises
         ------
         CaseError
-            For text that cannot be read, such as one with an unclosed bracket.
+            For text that cannot be read, such as text with an unclosed bracket.
         """
         text = text.strip()
         if not text or (self.kind == "choice" and text == UNSET):
@@ -162,18 +163,19 @@ def split(text: str, where: str) -> list[str]:
 def form_of(
     declaration: type[Declaration], units: UnitSystem, bodies: Sequence[str] = (), without: Sequence[str] = ()
 ) -> tuple[FormField, ...]:
-    """Return the fields of the form of a declaration, in its own order, those without a default first.
+    """Return the fields of the form of a declaration. Fields without a default come first; otherwise the order of the
+    declaration is kept.
 
     Parameters
     ----------
     declaration
-        A force, rule, policy, thermostat, body or section of a case.
+        Declaration of a force, integrator, policy, thermostat, body or section of a case.
     units
         Units of plain numbers.
     bodies
-        Names offered by fields that name a body, in addition to the ground.
+        Names that fields for a body offer, in addition to the ground.
     without
-        Keys that are set elsewhere, such as ``rule``.
+        Keys that have another control, such as ``rule``.
     """
     meanings = meanings_of(declaration)
     fields = [
@@ -185,12 +187,12 @@ def form_of(
 
 
 def members(family: Family) -> dict[str, type[Declaration]]:
-    """Return the words that select among a family, in order, each with its declaration."""
+    """Return the words that select a member of a family, in order, each with its declaration."""
     return dict(sorted(family.members.items()))
 
 
 def family_of(union: Any, name: str) -> Family:
-    """Return the family of a union of declarations that a key selects from."""
+    """Return the family of a union of declarations, from which a key selects."""
     arguments = get_args(union)
     key = next(mark.discriminator for mark in arguments[1:] if isinstance(mark, FieldInfo))
     family = Family(name, str(key), lambda member: True)
@@ -200,8 +202,8 @@ def family_of(union: Any, name: str) -> Family:
 
 
 def section_choice(declaration: Any) -> Family | type[Declaration] | None:
-    """Return what a section of a case may be: a family to choose from, one declaration, or None if it is not a
-    table."""
+    """Return the possible declarations of a section of a case: a family to choose from, or one declaration. None if the
+    section is not a table."""
     found: list[Any] = [declaration]
     for one in found:
         for mark in getattr(one, "__metadata__", ()):
@@ -232,7 +234,7 @@ def _field(name: str, field: FieldInfo, meaning: str, units: UnitSystem, bodies:
     if kind == "choice" and (not optional or field.get_default() is None):
         choices = (UNSET, *choices)
     lists = [get_origin(one) in (tuple, list) or one in (tuple, list) for one in types]
-    # A value that may also be a number or a word is written as one.
+    # A value that may also be a number or a word is written as a number or a word.
     nested = (bool(types) and all(map(_holds_tables, types))) or any(map(_holds_tables, field.metadata))
     label = ""
     if dimension is not None and dimension.name != "dimensionless":
@@ -255,7 +257,8 @@ def _field(name: str, field: FieldInfo, meaning: str, units: UnitSystem, bodies:
 
 
 def _marks(field: FieldInfo) -> Iterator[Any]:
-    """Yield the marks of a field and of the members of a union, but not those inside lists and tables."""
+    """Yield the marks (metadata) of a field and of the members of a union; marks inside lists and tables are left
+    out."""
     yield from field.metadata
     found: list[Any] = [field.annotation]
     for one in found:

@@ -1,4 +1,4 @@
-"""Latest places of dragged handles, in the order in which pages reported them, and which pages hold one."""
+"""Latest places of dragged handles, in the order in which pages reported them, and the pages that hold a handle."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from articulon.studio.editing.joint_dragging import Handle
 from articulon.studio.editing.joint_handles import Drag
 
 Held = tuple[str, Drag]
-"""Name of the body that a handle was made for, and what it drags."""
+"""Name of the body for which a handle was made, and the kind of drag."""
 
 
 class Dragged(NamedTuple):
@@ -22,18 +22,19 @@ class Dragged(NamedTuple):
 
 
 class HandleDrags:
-    """Drags that pages have reported, on their own threads, until they are followed."""
+    """Queue of the drags that pages report on their own threads; the panel's thread reads it."""
 
     def __init__(self) -> None:
         self._told: queue.SimpleQueue[tuple[int | None, Dragged | None, bool]] = queue.SimpleQueue()
         self._holders: dict[int | None, Dragged] = {}
 
     def tell(self, phase: str, handle: Handle, held: Held, page: int | None) -> None:
-        """Report a drag by a page, given by its number: it starts, continues or, if ``phase`` is ``end``, stops."""
+        """Report a drag by a page, given by its number. The drag ends if ``phase`` is ``end``; otherwise it starts or
+        continues."""
         self._told.put((page, Dragged(held, handle), phase == "end"))
 
     def forget(self, page: int) -> None:
-        """Remove a page that has been closed; whatever it was dragging stays where it is."""
+        """Remove a page that has been closed. A handle that it was dragging stays at its place."""
         self._told.put((page, None, True))
 
     @property

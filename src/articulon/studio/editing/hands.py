@@ -1,4 +1,4 @@
-"""Actions of users on controls, passed to the editor in the order in which they were made."""
+"""Actions of users on controls. They are passed to the editor in the order in which the users made them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ class Editor(Protocol):
     document: CaseDocument
 
     def act(self, action: Callable[[], Any], control: Any = None) -> None:
-        """Do something to the document after all earlier actions, then show the result; a refusal is reported.
+        """Carry out an action on the document after all earlier actions, then show the result. If the action is
+        rejected, this is reported.
 
-        Until then the control that caused it keeps the user's input.
+        Until then, the control that caused the action keeps the user's input.
         """
 
     def waits(self, control: Any) -> bool:
@@ -30,7 +31,7 @@ def follow(
     control: Any, editor: Editor, action: Callable[[Any], Any], value_of: Callable[[Any], Any] | None = None
 ) -> None:
     """Run an action after each input to a control, or press of a button. The action receives the control's value, or
-    the result of ``value_of``; for a button, for example, the contents of related fields.
+    the result of ``value_of``. For a button, this may be the contents of related fields.
 
     The value is read on the thread that receives the input, because it may change later.
     """

@@ -1,4 +1,4 @@
-"""Initial coordinates and joint frames from the place to which a handle was dragged, with loops kept closed."""
+"""Initial coordinates and joint frames that follow from the place to which a handle was dragged. Loops stay closed."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from articulon.model.joints.axis import AxisJoint
 from articulon.studio.solids import along
 
 TURNS = 20
-"""Largest number of iterations of a joint towards its handle: one suffices if the joint can follow exactly; two axes
-take more."""
+"""Largest number of iterations that move a joint to its handle. One iteration is enough if the joint can follow
+exactly; a joint with two axes needs more."""
 BISECTIONS = 8
-"""Number of bisections of a drag that exceeds what the loops allow."""
+"""Number of bisections of a drag that goes farther than the loops allow."""
 
 
 class Handle(NamedTuple):
     """Pose of a joint in the world."""
 
     position: np.ndarray
-    """Origin of the joint's moving side [length], shape (3,)."""
+    """Origin of the moving side of the joint [length], shape (3,)."""
     rotation: np.ndarray
-    """Euler parameters of a frame whose z axis is that of the joint, or, for a joint without an axis, of the moving
-    side, shape (4,)."""
+    """Euler parameters, shape (4,), of a frame with its z axis along the axis of the joint. For a joint without an
+    axis, the frame is that of the moving side."""
 
 
 def joint_slice(model: Model, body: int) -> tuple[slice, slice]:
@@ -50,10 +50,11 @@ def joint_handle(model: Model, body: int, q: np.ndarray) -> Handle:
 
 
 def dragged(model: Model, body: int, q: np.ndarray, before: Handle, after: Handle) -> np.ndarray:
-    """Return coordinates at which a joint has followed its handle as far as the loops allow.
+    """Return the coordinates at which a joint has followed its handle, as far as the loops allow.
 
-    The joint's own coordinates follow the drag. Those of the other joints move by the smallest steps, in the metric of
-    the mass matrix, that close the loops. If the loops cannot be closed, the joint moves a part of the way.
+    The joint's own coordinates follow the drag. The coordinates of other joints change by the smallest steps, in the
+    metric of the mass matrix, that close the loops. If the loops cannot be closed, the joint moves by a part of the
+    drag only.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def dragged(model: Model, body: int, q: np.ndarray, before: Handle, after: Handl
         closed, error = close_positions(model, moved(model, q, step * 0.5**halvings), free, 0.0)
         if error <= CLOSED:
             try:
-                # The usual projection, which also refuses ends that meet half a turn apart.
+                # The usual projection. It also rejects loops with ends that meet, but are rotated by half a turn.
                 return close_loops(model, closed, np.zeros(model.nu))[0]
             except ModelError:
                 continue
@@ -90,7 +91,7 @@ def dragged(model: Model, body: int, q: np.ndarray, before: Handle, after: Handl
 
 
 def joint_step(model: Model, body: int, q: np.ndarray, before: Handle, after: Handle) -> np.ndarray:
-    """Return the speeds (nu,) that move a joint from one handle to the next in unit time."""
+    """Return the speeds of the joint that move it from one pose of its handle to the other in unit time."""
     joint = model.joints[body]
     turn = quaternion_product((before.rotation * [1.0, -1.0, -1.0, -1.0])[None], after.rotation[None])[0]
     vector = _rotation_vector(turn)
@@ -106,7 +107,7 @@ def joint_step(model: Model, body: int, q: np.ndarray, before: Handle, after: Ha
     if joint.nu - joint.translations == 3:
         step[turning] = vector
     elif joint.nu > joint.translations:
-        # With two axes, as close as possible.
+        # Two axes cannot follow every rotation; they follow as closely as possible.
         first = joint_slice(model, body)[1].start + joint.translations
         units = np.eye(joint.nu - joint.translations, model.nu, first)
         axes = np.array([body_velocities(model, q, unit)[body, 3:] for unit in units]).T
@@ -138,15 +139,16 @@ def _rotation_vector(turn: np.ndarray) -> np.ndarray:
 
 
 def placed_joint(model: Model, body: int, q: np.ndarray, after: Handle) -> dict[str, list[float]]:
-    """Return the keys of a body whose joint frame has been dragged: its position in the parent's frame and, if it has
-    been rotated, its axis or rotation.
+    """Return the keys of a body after a drag of its joint frame: the joint's position in the parent's frame and, if the
+    drag has rotated the frame, the joint's axis or rotation.
 
     Parameters
     ----------
     model, body, q
         The model, the body that the joint carries, and coordinates (nq,).
     after
-        Handle of the joint after the drag; see :func:`joint_handle`. It rotates the joint, not the body in it.
+        Handle of the joint after the drag; see :func:`joint_handle`. The drag rotates the joint frame, not the body
+        relative to it.
     """
     before = joint_handle(model, body, q)
     parent = int(model.parents[body])

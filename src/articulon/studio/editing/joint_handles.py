@@ -1,4 +1,4 @@
-"""The scene of a case under edit: bodies, names, the selected joint, and a handle to drag it by."""
+"""The scene of a case that is edited: bodies, names, the selected joint, and a handle that drags it."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 Drag = Literal["motion", "joint", "off"]
 Drop = Callable[[str, Handle, tuple[str, Drag], int | None], Any]
 CHOSEN = (224, 0, 96)
-"""Colour of the axis of the selected joint, which is not in the palette."""
+"""Colour of the axis of the selected joint; it is not in the palette, so that it differs from all other colours."""
 NAMED = 12
-"""Largest number of bodies at which all names are shown; with more, only that of the selected body is."""
+"""Largest number of bodies for which all names are shown. With more bodies, only the name of the selected body is
+shown."""
 FILLED = 0.7
-"""Fraction of the page that is filled initially, leaving space for the model to grow."""
+"""Fraction of the page that the model fills initially; the rest is space for the model to grow."""
 ROOM = 0.35, 1.3
-"""Smallest and largest size of the model, relative to the usual one, before the view is scaled anew."""
+"""Range of the model's size, relative to its usual size on the page. Outside this range, the view is scaled again."""
 HANDLE_NODE = "/joint handle"
 """Scene node of the handle."""
 HANDLE, AXIS = 2.0, 1.6
@@ -40,17 +41,17 @@ HANDLE, AXIS = 2.0, 1.6
 
 
 class EditedScene:
-    """The scene of a case under edit.
+    """The scene of a case that is edited.
 
     Parameters
     ----------
     server
-        What serves the page.
+        Server of the page.
     pick
         Function that is called with the index of a body that is clicked on.
     drag
         Function that is called with the phase of a drag (``start``, ``update`` or ``end``), the pose of the handle, the
-        name of its body with what it drags, and the number of the page.
+        name of its body together with the kind of drag, and the number of the page.
     """
 
     def __init__(self, server: viser.ViserServer, pick: Callable[[int], Any], drag: Drop) -> None:
@@ -95,7 +96,7 @@ class EditedScene:
         self._listen(self._view)
 
     def _listen(self, view: ViserScene) -> None:
-        """Have bodies picked by clicks."""
+        """Register clicks on bodies."""
         for batch in view.batches:
 
             @batch.on_click
@@ -107,7 +108,7 @@ class EditedScene:
         return np.asarray(frame.positions[body] + matrices(frame.rotations[body]) @ model.centres[body])
 
     def choose(self, model: Model, q: np.ndarray, body: int | None, what: Drag) -> None:
-        """Show the axis of a body's joint, and a handle that drags its motion or the joint itself."""
+        """Show the axis of a body's joint, and a handle that drags either the joint's motion or the joint frame."""
         choice = (id(model), body, what, q.tobytes())
         if choice == self._choice:
             return
@@ -139,9 +140,9 @@ class EditedScene:
             ways = handle_ways(joint, what)
             if ways is None:
                 return
-            # By the time a drag is followed, another body may be selected.
+            # Another body may be selected before a drag is handled, so the body is stored here.
             held = (model.names[body], what)
-            # Pages remember the place of a handle by its name.
+            # Pages remember the place of a handle by its name, so each handle gets a new name.
             self._handles += 1
             self._handle = self._server.scene.add_transform_controls(
                 f"{HANDLE_NODE}/{self._handles}",
@@ -161,7 +162,7 @@ class EditedScene:
                 )
 
     def forget_handle(self) -> None:
-        """Make the handle anew at its joint, which may not have followed it all the way."""
+        """Remove the handle, so that a new one is made at its joint; the joint may not have followed the whole drag."""
         self._choice = None
 
     def _unchoose(self) -> None:
@@ -196,7 +197,7 @@ def frame_at(model: Model, q: np.ndarray) -> Frame:
 
 
 def handle_ways(joint: Any, what: Drag) -> dict[str, Any] | None:
-    """Return the directions in which a handle can be dragged, as viser's arguments; None if there are none."""
+    """Return the directions in which a handle can be dragged, as arguments for viser; None if it cannot be dragged."""
     if what == "joint":
         return {"disable_sliders": True}
     if what == "off" or not joint.nu:
@@ -210,7 +211,7 @@ def handle_ways(joint: Any, what: Drag) -> dict[str, Any] | None:
 
 
 def _has_room(old: Stage, new: Stage) -> bool:
-    """Whether the contents of a new stage are visible on the old one."""
+    """Whether the old stage shows the contents of a new stage at a suitable size."""
     size = old.factor / new.factor
     away = float(np.linalg.norm(new.middle - old.middle)) * old.factor
     return ROOM[0] <= size <= ROOM[1] and away < 0.5 * SIZE and bool(np.allclose(old.up, new.up))

@@ -1,4 +1,4 @@
-"""Files and code that a case under edit names, and the limits on those that a page may add."""
+"""Files and code that an edited case names, and limits on the files and code that a page may add."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from articulon.cases.overrides import Part, dotted
 from articulon.inputs import clipped, exists
 
 FILE_KEYS = frozenset({"file", "files", "force_field_files", "structure", "system", "data", "packages", "commands"})
-"""Keys of declarations whose texts are names of files or folders, or may contain them, as LAMMPS commands do."""
+"""Keys of declarations with texts that name files or folders, or that may contain such names (LAMMPS commands)."""
 TEXTS = ("data", "system")
-"""Those of ``FILE_KEYS`` whose text may also be the contents of the file."""
+"""Keys in ``FILE_KEYS`` that may have the contents of the file as their text."""
 
 
 def named_texts(value: Any, path: tuple[Part, ...] = (), within: str = "") -> Iterator[tuple[str, str]]:
-    """Yield dotted keys and texts that name files, at any depth of a table, including those that variants set.
+    """Yield dotted keys and texts that name files, at any depth of a table, including files in variants.
 
-    ``within`` is the key of files that the table is nested under.
+    ``within`` is the key of ``FILE_KEYS`` under which the value is nested; empty if there is none.
     """
     if isinstance(value, str):
         if within == "commands":
@@ -38,7 +38,7 @@ def named_texts(value: Any, path: tuple[Part, ...] = (), within: str = "") -> It
 
 
 def places_of(text: str, source: str) -> list[Path]:
-    """Return the possible paths of a named file: beside the case or, if there is nothing, in the current folder."""
+    """Return the possible paths of a named file: beside the case or, if no file exists there, in the current folder."""
     beside = Path(source).parent / text
     if exists(beside):
         return [beside]
@@ -52,7 +52,7 @@ def resolved_places(text: str, source: str) -> set[Path]:
     for place in places_of(text, source):
         try:
             found.add(place.resolve())
-        except (OSError, ValueError):  # too long, or with an invalid character
+        except (OSError, ValueError):  # the text is too long, or has an invalid character
             continue
     return found
 
@@ -63,7 +63,8 @@ def named_files(table: Mapping[str, Any], source: str) -> set[Path]:
 
 
 def code_of(table: Mapping[str, Any], source: str) -> dict[str, str]:
-    """Return the functions and plugins that a case names, by key, each with its file if that lies beside the case."""
+    """Return the functions and plugins that a case names, by key, each with its file if this file is beside the
+    case."""
     found = {key.lstrip("."): function_beside(function, source) for key, function in named_code(table)}
     plugins = table.get("plugins")
     files = plugins.get("files") if isinstance(plugins, Mapping) else None
@@ -73,8 +74,8 @@ def code_of(table: Mapping[str, Any], source: str) -> dict[str, str]:
 
 
 class Bounds:
-    """Files and code that a case may name on a page: files in one folder, and whatever it named already when it was
-    given on the command line.
+    """Files and code that a case may name on a page. These are files in one folder, and all that the case already named
+    when it was given on the command line.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ class Bounds:
         self.root, self._files, self._code = root.resolve(), files or set(), code or set()
 
     def faults(self, table: Mapping[str, Any], source: str) -> list[str]:
-        """Return a line for each key that names a file elsewhere."""
+        """Return a line for each key that names a file that is not permitted."""
         return [
             f"{key}: {clipped(text)} lies outside of {self.root}, which this page is open on; name a file inside of it"
             for key, text in named_texts(table)
@@ -99,7 +100,8 @@ class Bounds:
         return place == self.root or self.root in place.parents or place in self._files
 
     def code_faults(self, table: Mapping[str, Any], source: str) -> list[str]:
-        """Return a line for each key that names code which the case did not name when code was allowed to run."""
+        """Return a line for each key that names new code. Code is new if the case did not name it when it was opened
+        with permission to run code."""
         return [
             f"{key}: '{clipped(code)}' is not run: the code that was allowed is that which the case named when it was "
             "opened; save the case, and open it by the command, which can allow this"

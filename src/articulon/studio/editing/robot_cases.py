@@ -1,4 +1,4 @@
-"""Cases for robot descriptions: the text of a case that names the description, for running and editing."""
+"""Cases for robot descriptions: the text of a case that names the description, so that it can be run and edited."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ GRAVITY = """
 kind = "gravity"
 acceleration = [0, 0, "-9.81 m/s^2"]
 """
-"""Gravity for a format that does not specify it."""
+"""Text of a case with gravity, for a format that does not specify gravity."""
 
 
 def is_description(file: Path) -> bool:
-    """Whether a file is a robot description, judged by its name."""
+    """Whether a file is a robot description, according to its suffix."""
     return file.suffix.lower() in BUILDERS
 
 
 def robot_case(file: Path) -> str:
-    """Return the text of a case that runs the description beside it."""
+    """Return the text of a case that runs the robot description in the same folder."""
     builder = BUILDERS[file.suffix.lower()]
     return (
         f'[case]\ntitle = {inline(file.stem)}\nunits = "kg-m-s"\n\n'

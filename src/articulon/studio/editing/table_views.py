@@ -1,4 +1,4 @@
-"""Parts of the panel for a section of the case and for a list of tables in it, with forms from declarations."""
+"""Parts of the panel with forms from declarations: for a section of the case, and for a list of tables in it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 class SectionView:
-    """View of a section of the case, or a table in it, in a folder: a choice of its form, and the form's fields.
+    """View of a section of the case, or of a table in it, in a folder of the page: a choice of its kind, and the fields
+    of its form.
 
     Parameters
     ----------
@@ -33,20 +34,21 @@ class SectionView:
     path
         Path of the section.
     choice
-        Its family, or its only declaration.
+        Family of the section, or its only declaration.
     optional
-        Whether a case may lack it.
+        Whether a case may lack the section.
     opens
-        Whether its folder is open initially.
+        Whether the folder of the page is open initially.
     elsewhere
         Keys that have their own controls elsewhere.
     check
-        Function that raises CaseError if another table may have taken the place of this one, as can happen in a list.
+        Function that raises CaseError if another table may have taken the place of this table, which can happen in a
+        list.
 
     Attributes
     ----------
     folder
-        Its folder, to which other controls may be added.
+        Folder of the page, to which other controls may be added.
     """
 
     def __init__(
@@ -73,7 +75,7 @@ class SectionView:
                 label = choice.key if isinstance(choice, Family) else name
                 self._word = gui.add_dropdown(label, ([UNSET] if optional else []) + words)
                 follow(self._word, editor, self._choose)
-            # Controls added to the folder later stand below the fields.
+            # Controls that are added to the folder later appear below the fields.
             self._place = gui.add_folder(None)
 
     def _choose(self, word: str) -> None:
@@ -87,7 +89,7 @@ class SectionView:
             document.set(self._path, {})
 
     def show(self, table: Mapping[str, Any], errors: Mapping[str, str]) -> None:
-        """Show the contents of a case, and its faults."""
+        """Show the contents of a case, and its errors."""
         values = value_or_none(with_discriminators(table), self._path)
         values = values if isinstance(values, Mapping) else None if self._optional else {}
         declaration, word = self._declaration(values)
@@ -124,8 +126,8 @@ class SectionView:
 
 @dataclass(frozen=True)
 class Held:
-    """The element of a list that a set of controls was made for. Another page may select another element, or delete
-    one, before an action on them arrives."""
+    """The element of a list for which a set of controls was made. It is stored because another page may select another
+    element, or delete an element, before an action on these controls arrives."""
 
     key: tuple[Part, ...]
     """Key of the list."""
@@ -141,13 +143,15 @@ class Held:
         return self.key if self.alone else (*self.key, self.number)
 
     def check(self, document: CaseDocument) -> None:
-        """Raise CaseError if another element may have taken this place, because one of the list has been deleted."""
+        """Raise CaseError if another element may have taken this place, because an element of the list has been
+        deleted."""
         if len(_elements(document.value(self.key))) < self.count:
             raise CaseError(f"{dotted(self.key)}: something was deleted here in the meantime; look, and do it again")
 
 
 class ListView:
-    """View of a list of tables of the case: a choice of the element, its form, and buttons that add and delete.
+    """View of a list of tables of the case: a choice of the element, the element's form, and buttons that add and
+    delete elements.
 
     Parameters
     ----------
@@ -162,7 +166,7 @@ class ListView:
     begun
         Function that returns the initial values of a new element for a case.
     inner
-        Families of those tables of an element that have their own forms, by key.
+        Families of the tables in an element that have their own forms, by key.
     """
 
     def __init__(
@@ -199,7 +203,7 @@ class ListView:
             self._key, self._number = tuple(path), 0
 
     def _hold(self, held: Held) -> None:
-        """Make the controls for one element; its form follows."""
+        """Make the controls for one element; :meth:`show` adds its form."""
         self._held = held
         for old in (self._inside, self._form, *(section.folder for section in self._sections)):
             if old is not None:
@@ -254,7 +258,7 @@ class ListView:
             self._number = max(0, self._number - 1)
 
     def show(self, table: Mapping[str, Any], errors: Mapping[str, str]) -> None:
-        """Show the contents of a case, and its faults."""
+        """Show the contents of a case, and its errors."""
         listed = value_or_none(table, self._key)
         elements = _elements(listed)
         self._number = min(self._number, max(0, len(elements) - 1))
@@ -298,7 +302,8 @@ def form_for(
     change: Callable[[str, Any], None],
     elsewhere: tuple[str, ...] = (),
 ) -> FormView | None:
-    """Return the form of a declaration, in a container; the existing form is used if it has the same fields."""
+    """Return the form of a declaration in a container of the page. The existing form is used if it has the same
+    fields."""
     fields = None
     if declaration is not None:
         without = [*elsewhere, *([choice.key] if isinstance(choice, Family) else [])]

@@ -1,4 +1,4 @@
-"""The history of the text of a case under edit, in steps that can be undone and redone."""
+"""The history of the text of an edited case, in steps that can be undone and redone."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Step:
     whole: bool = True
     """Whether all comments of the previous text are kept."""
     merges: str | None = None
-    """Further changes with the same word are merged with this step."""
+    """Word of the step; further changes with the same word are merged with this step. None if nothing is merged."""
 
 
 class TextHistory:
-    """Steps from the text that was opened to the present one, and those that were taken back.
+    """Steps from the text that was opened to the present text, and the steps that were taken back.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class TextHistory:
     Attributes
     ----------
     saved
-        Text in the file; a step with this text is not merged with a later one.
+        Text in the file; a step with this text is not merged with a later step.
     """
 
     def __init__(self, text: str) -> None:
@@ -47,12 +47,12 @@ class TextHistory:
 
     @property
     def undoes(self) -> str | None:
-        """Description of the step that :meth:`undo` takes back; None if there is none."""
+        """Description of the step that :meth:`undo` takes back; None if there is no such step."""
         return self._steps[self._at].words if self._at else None
 
     @property
     def redoes(self) -> str | None:
-        """Description of the step that :meth:`redo` repeats; None if there is none."""
+        """Description of the step that :meth:`redo` repeats; None if there is no such step."""
         return self._steps[self._at + 1].words if self._at + 1 < len(self._steps) else None
 
     @property
@@ -61,7 +61,7 @@ class TextHistory:
         return all(step.whole for step in self._steps[: self._at + 1])
 
     def go(self, step: Step) -> None:
-        """Add a step; steps that had been taken back are dropped."""
+        """Add a step; steps that were taken back are deleted."""
         before = self._steps[self._at]
         del self._steps[self._at + 1 :]
         if step.merges is not None and step.merges == before.merges and before.text != self.saved:
@@ -79,5 +79,5 @@ class TextHistory:
         self._at = max(0, self._at - 1)
 
     def redo(self) -> None:
-        """Repeat the step that was taken back last."""
+        """Repeat the step that :meth:`undo` took back last."""
         self._at = min(len(self._steps) - 1, self._at + 1)

@@ -1,4 +1,4 @@
-"""Line numbers of keys in the text of a case file, for faults that name a key."""
+"""Line numbers of keys in the text of a case file, for errors that name a key."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from articulon.cases.overrides import Part, parsed
 _TOKEN = re.compile(
     r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{}]|\n', re.DOTALL
 )
-"""Matches strings and comments, whose brackets and newlines do not count, and other brackets and newlines."""
+"""Matches strings, comments, brackets and newlines. Brackets and newlines in strings and comments do not count."""
 _AT = re.compile(r" \(at line (\d+), column \d+\)")
 
 
 def line_of_error(message: str) -> int | None:
-    """Return the line that Python's TOML reader names in a message; None if it names none."""
+    """Return the line that Python's TOML reader names in a message; None if the message names no line."""
     found = _AT.search(message)
     return None if found is None else int(found[1])
 
 
 def without_line(message: str) -> str:
-    """Return a message of Python's TOML reader without the place."""
+    """Return a message of Python's TOML reader without the line and column."""
     return _AT.sub("", message)
 
 
 def key_lines(text: str) -> dict[tuple[Part, ...], int]:
-    """Return the line of each table and key of a valid TOML text, counted from 1. For keys inside a value it is the
-    line of the key that has the value. Elements of lists are numbered."""
+    """Return the line of each table and key of a valid TOML text, counted from 1. Keys inside a value get the line of
+    the key that has this value. Paths contain elements of lists by number."""
     found: dict[tuple[Part, ...], int] = {}
     counts: dict[tuple[Part, ...], int] = {}
     table: tuple[Part, ...] = ()
@@ -38,7 +38,7 @@ def key_lines(text: str) -> dict[tuple[Part, ...], int]:
             for path in inner:
                 found.setdefault((*table, *path), line)
             continue
-        # The deepest key is the table that the header begins; in a list, a new element.
+        # The deepest key names the table that the header begins; in a list, the header begins a new element.
         *outer, last = [part for part in inner[-1] if isinstance(part, str)]
         table = ()
         for name in outer:
@@ -55,8 +55,8 @@ def key_lines(text: str) -> dict[tuple[Part, ...], int]:
 
 
 def line_of(lines: Mapping[tuple[Part, ...], int], path: Sequence[Part]) -> int | None:
-    """Return the line of a key from those of :func:`key_lines`. For a missing key, return that of the table that would
-    contain it, or None if that is missing too."""
+    """Return the line of a key, from the result of :func:`key_lines`. For a missing key, return the line of the table
+    that would contain it, or None if this table is missing too."""
     here = tuple(path)
     while here and here not in lines:
         here = here[:-1]
@@ -78,7 +78,7 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _paths(value: Any, path: tuple[Part, ...] = ()) -> Iterator[tuple[Part, ...]]:
-    """Yield the paths of everything inside a value, outer ones first."""
+    """Yield the paths of all keys and elements inside a value, outer paths first."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, one in inner:
         yield (*path, key)

@@ -1,4 +1,4 @@
-"""The part of the panel for the case file itself: its editable text, with line numbers and faults by line."""
+"""The part of the panel for the case file itself: its editable text, with line numbers and errors by line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LINE = 16
 """Height of a line [pixels]."""
 MOST_NUMBERED = 2_000
-"""Largest number of lines that are numbered, limited by the size of image that browsers draw."""
+"""Largest number of lines that get line numbers; browsers cannot draw larger images of numbers."""
 GUTTER = 34
 """Width of the line numbers [pixels]."""
 IN_STEP, NOT_APPLIED = "in step with the forms", "the text has changes that are not applied"
@@ -37,7 +37,8 @@ class TextEditor(Editor, Protocol):
 
 
 class TextView:
-    """View of the text of the case, in step with the forms. Typed text is a draft until it is applied as one step.
+    """View of the text of the case; it always shows the same contents as the forms. Typed text is a draft until it is
+    applied as one step.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ class TextView:
     Attributes
     ----------
     draft
-        Text that has been typed and not applied; None if the text is that of the case.
+        Text that has been typed and not applied; None if the shown text is the text of the case.
     """
 
     def __init__(self, gui: viser.GuiApi, editor: TextEditor) -> None:
@@ -78,16 +79,16 @@ class TextView:
 
     def _apply(self, text: str) -> None:
         self._editor.document.replace(text)
-        # Text that was typed while the question was open stays a draft.
+        # Text that was typed while the confirmation window was open stays a draft.
         self.draft = None if self.draft == text else self.draft
 
     def show(self, errors: Mapping[str, str]) -> None:
-        """Show the text of the case, or the draft, and its faults.
+        """Show the text of the case, or the draft, and its errors.
 
         Parameters
         ----------
         errors
-            Faults of the case by dotted key.
+            Errors of the case by dotted key.
         """
         document = self._editor.document
         if self._document is not document:
@@ -111,7 +112,7 @@ class TextView:
             state, red = one_line(NOT_APPLIED, ORANGE), set()
         else:
             state, red = one_line(IN_STEP, GREY), {line for line, _ in faults}
-        # One line, however long the message is: the text must not move under the pointer.
+        # Exactly one line, also for long messages: the text must not move under the pointer.
         state = f'<div style="padding:0 0.8em 0.2em">{state}</div>'
         if self._state.content != state:
             self._state.content = state
@@ -121,7 +122,7 @@ class TextView:
 
 
 def faults_by_line(text: str, errors: Mapping[str, str]) -> list[tuple[int | None, str]]:
-    """Return the faults of a case in the order of their lines, each with its line and its key."""
+    """Return the errors of a case in the order of their lines, each with its line and its key."""
     lines = key_lines(text) if errors else {}
     found = []
     for key, what in errors.items():
@@ -134,7 +135,7 @@ def faults_by_line(text: str, errors: Mapping[str, str]) -> list[tuple[int | Non
 
 
 def reading_fault(text: str) -> tuple[int | None, str] | None:
-    """Return why a text is not TOML, with the line; None if it is."""
+    """Return the line and the reason if a text is not TOML; None if it is TOML."""
     try:
         parsed(text.replace("\r\n", "\n"))
     except ValueError as error:
@@ -144,7 +145,7 @@ def reading_fault(text: str) -> tuple[int | None, str] | None:
 
 def gutter(count: int, faulty: Iterable[int]) -> str:
     """Return the style that makes the multi-line text field look like an editor: its font, and line numbers that scroll
-    with it; lines with faults are red."""
+    with the text. The numbers of lines with errors are red."""
     lines = min(count, MOST_NUMBERED)
     marked = {line for line in faulty if line <= lines}
     rows = "".join(
@@ -162,7 +163,8 @@ def gutter(count: int, faulty: Iterable[int]) -> str:
     )
     return (
         "<style>"
-        # Labels must stay readable in nested folders; the label of the text would take half of its width.
+        # Labels must stay readable in nested folders. Without this style, the label of the text field takes half of its
+        # width.
         ".mantine-Flex-root:has(>div>p>label)>div:first-child{min-width:6em}"
         ".mantine-Flex-root:has(> * textarea)>div:first-child{display:none}"
         ".mantine-Textarea-input{font-family:monospace!important;font-size:12px!important;"

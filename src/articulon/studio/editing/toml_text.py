@@ -16,7 +16,7 @@ from articulon.cases.schema import CaseFile
 from articulon.cases.toml_writing import toml
 
 SECTIONS = tuple(CaseFile.model_fields)
-"""Sections in the order in which new ones are inserted into a file."""
+"""Order of the sections, by which new sections are inserted into a file."""
 _HEADER = re.compile(r"\[\[?[A-Za-z0-9_.-]+\]\]?[ \t]*(?:#.*)?")
 """Matches the header line of a table."""
 
@@ -34,10 +34,10 @@ def rewritten(text: str, table: Mapping[str, Any]) -> tuple[str, bool]:
     Returns
     -------
     text, kept
-        The new text, and whether the comments and the order of the old one have been kept. They are lost for the rare
-        files whose tables the library cannot rebuild; such a file is written anew.
+        The new text, and whether the comments and the order of the old text have been kept. They are lost for the rare
+        files with tables that the TOML library cannot change correctly; such a file is written again as a whole.
     """
-    # A file without blank lines between its tables stays without them.
+    # A file without blank lines between its tables stays without blank lines.
     for attempt in (_spaced, str) if _spaced(text) == text else (str,):
         try:
             changed = attempt(_merged(text, table))
@@ -64,14 +64,15 @@ def _merged(text: str, table: Mapping[str, Any]) -> str:
     new = [name for name in table if name not in old]
     _change(document, old, {name: value for name, value in table.items() if name in old}, 0)
     result = tomlkit.dumps(document)
-    # Without this, the tables of a new section could end up between the tables of another.
+    # In this order, because otherwise the tables of a new section could be placed between the tables of another
+    # section.
     for name in sorted(new, key=lambda one: SECTIONS.index(one) if one in SECTIONS else len(SECTIONS)):
         result = _with_section(result, name, table[name])
     return result
 
 
 def _change(container: Any, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> None:
-    """Change the contents of a table from old to new."""
+    """Change the contents of a table from ``old`` to ``new``."""
     for key in [key for key in old if key not in new]:
         container.remove(key)
     for key, value in new.items():
@@ -88,7 +89,7 @@ def _change(container: Any, old: Mapping[str, Any], new: Mapping[str, Any], dept
 
 
 def _change_tables(tables: AoT, old: Sequence[Any], new: Sequence[Any], depth: int) -> None:
-    """Change the contents of a list of tables; elements that stay keep their text."""
+    """Change the contents of a list of tables; unchanged elements keep their text."""
     keys = [[_mark(element) for element in elements] for elements in (old, new)]
     moves = SequenceMatcher(None, keys[0], keys[1], autojunk=False).get_opcodes()
     for what, a, b, c, d in reversed(moves):
@@ -98,7 +99,7 @@ def _change_tables(tables: AoT, old: Sequence[Any], new: Sequence[Any], depth: i
         for k in reversed(range(a + alike, b)):
             tail = _cut_tail(tables[k])
             del tables[k]
-            if k:  # comments above a deleted element are deleted with it
+            if k:  # comments above a deleted element are deleted too
                 _cut_tail(tables[k - 1])
                 tables[k - 1].value.body.extend(tail)
         for k, value in enumerate(new[c + alike : d], a + alike):
@@ -111,7 +112,7 @@ def _change_tables(tables: AoT, old: Sequence[Any], new: Sequence[Any], depth: i
 
 
 def _cut_tail(table: Table) -> list[Any]:
-    """Remove the comments and blank lines after the last key of a table, which belong to what follows."""
+    """Remove the comments and blank lines after the last key of a table, because they belong to the next table."""
     body = table.value.body
     first = len(body)
     while first and body[first - 1][0] is None:
@@ -130,7 +131,8 @@ def _are_tables(value: Any) -> bool:
 
 
 def _item(value: Any, depth: int) -> Item:
-    """Return a value as it is written: sections and lists of tables in them have headers, deeper values are inline."""
+    """Return a value in the form in which it is written: sections, and lists of tables in sections, have headers;
+    deeper values are inline."""
     if depth < 2 and _are_tables(value):
         tables = AoT([])
         for element in value:
@@ -170,8 +172,8 @@ def _inline(value: Any) -> Item:
 
 
 def _with_section(text: str, name: str, value: Any) -> str:
-    """Return the text with a new section, before the first section that follows it in the usual order, or at the
-    end."""
+    """Return the text with a new section. It is inserted before the first section that comes later in ``SECTIONS``, or
+    at the end."""
     alone = tomlkit.document()
     alone.append(name, _item(value, 0))
     section, table = tomlkit.dumps(alone).strip("\n") + "\n", {**parsed(text), name: value}

@@ -13,7 +13,7 @@ from articulon.model import Model
 class Cylinder(MovingWall):
     """The inside or the outside of a cylinder without end caps.
 
-    Contacts are those with a plane: the contact's curvature is that of the sphere alone.
+    Contacts are computed as with a plane: only the sphere's curvature counts.
     """
 
     shape: Literal["cylinder"] = "cylinder"

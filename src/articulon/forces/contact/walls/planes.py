@@ -27,7 +27,7 @@ class Plane(MovingWall):
     point: Annotated[Three, Dimension("length")]
     """A point on the plane, world frame at t = 0 [length]."""
     normal: tuple[Number, Number, Number]
-    """Normal out of the solid, towards the spheres; of any length."""
+    """Normal that points out of the solid, towards the spheres; of any length."""
 
     @model_validator(mode="after")
     def _directed(self) -> Self:

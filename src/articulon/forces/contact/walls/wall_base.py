@@ -44,7 +44,8 @@ class WallPart(NamedTuple):
 
     @classmethod
     def plane(cls, name: str, kind: str, normal: np.ndarray, motion: np.ndarray) -> WallPart:
-        """The half-space behind a plane through the wall's reference point, with a unit normal out of the solid."""
+        """The half-space behind a plane through the wall's reference point, with a unit normal that points out of the
+        solid."""
         return cls(name, "plane", kind, normal, 0.0, motion, None, 0.0)
 
     @classmethod
@@ -103,7 +104,7 @@ class Wall(Declaration):
 
 class MovingWall(Wall):
     """Base of walls with a prescribed motion, which contacts do not influence: the reference point is at p(t) = p + v t
-    + A sin(2π f t), and since t = 0 the wall has rotated about it by ω t."""
+    + A sin(2π f t), and the wall is rotated about it by ω t."""
 
     velocity: Annotated[Three, Dimension("velocity")] = STILL
     """v, world frame [length/time]."""

@@ -41,7 +41,7 @@ def parts_of(walls: Sequence[Wall], model: Model, where: str) -> list[WallPart]:
 
 
 def _refuse_twins(walls: list[WallPart], where: str) -> None:
-    """Raises ModelError for two walls of the same shape at the same place, which would both push."""
+    """Raises ModelError for two walls of the same shape at the same place, which would exert their forces twice."""
     for k, wall in enumerate(walls):
         for other in walls[:k]:
             if (wall.shape, wall.radius) != (other.shape, other.radius):

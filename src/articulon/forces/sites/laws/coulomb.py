@@ -136,7 +136,7 @@ class Coulomb(BetweenGroups):
         return [replace(term, between=self.group_pairs(model, self.kind)) for term in terms]
 
     def _reaction(self) -> float:
-        """k r_c³."""
+        """The dimensionless factor k r_c³ of the reaction field."""
         if self.reaction_permittivity == "infinite":
             return 0.5
         inside, outside = float(self.relative_permittivity), float(self.reaction_permittivity)
@@ -162,7 +162,8 @@ def _number(value: float | str | None) -> float | None:
 
 @jit
 def coulomb(r2, rows, k, charges):
-    """U = charges factor [1/r + field r² − shift − slope r]; all kinds share one row, so that no table is gathered."""
+    """U = charges factor [1/r + field r² − shift − slope r]; all kinds share one row, so that the loop reads no table
+    by kind."""
     q, field, slope = charges * rows[0, 1], rows[0, 2], rows[0, 3]
     inverse2 = 1.0 / r2
     inverse = np.sqrt(inverse2)
@@ -192,4 +193,4 @@ def _damped(terms: int) -> Any:
 
 
 DAMPED = {terms: _damped(terms) for terms in SMOOTH_PARTS}
-"""U = charges factor [erfc(αr)/r − shift − slope r] with a number of terms for erf(αr)/r."""
+"""U = charges factor [erfc(αr)/r − shift − slope r] for each number of terms in the sum for erf(αr)/r."""

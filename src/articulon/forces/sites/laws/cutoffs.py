@@ -89,10 +89,10 @@ def cut_rows(
     energy: float | np.ndarray,
     slope: float | np.ndarray,
 ) -> np.ndarray:
-    """Return the rows of a law: r_c², its parameters, a shift of the energy, and what the truncation needs.
+    """Return the rows of a law: r_c², its parameters, a shift of the energy, and parameters of the truncation.
 
-    The latter is U'(r_c) for ``force-shifted``, where the shift is U(r_c) − r_c U'(r_c), and r_s and 1/(r_c − r_s) for
-    ``switched``.
+    For ``force-shifted``, the parameter is U'(r_c), and the shift is U(r_c) − r_c U'(r_c). For ``switched``, the
+    parameters are r_s and 1/(r_c − r_s).
 
     Parameters
     ----------

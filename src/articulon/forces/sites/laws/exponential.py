@@ -48,5 +48,6 @@ def exponential(x):
     p = p * y + 0.5
     p = p * y + 1.0
     p = p * y + 1.0
-    # Bits of the exponent; all ones give infinity, all zeros zero. NaN propagates through the polynomial.
+    # These are the bits of the exponent: all ones give infinity, and all zeros give zero. NaN propagates through the
+    # polynomial.
     return p * _float_of_bits((np.int64(n) + 1023) << 52)

@@ -39,7 +39,7 @@ class LennardJones(BetweenGroups, CutPairs):
     mixing: Mixing = "lorentz-berthelot"
     """ε = √(ε₁ε₂) with σ = (σ₁ + σ₂)/2 or, ``geometric``, σ = √(σ₁σ₂); ``sixth-power`` is Waldman and Hagler's."""
     tail_correction: Flag = False
-    """Whether energy and pressure include the contribution beyond the cutoff of a uniform fluid."""
+    """Whether energy and pressure include the contribution of a uniform fluid beyond the cutoff."""
 
     @model_validator(mode="after")
     def _some(self) -> Self:

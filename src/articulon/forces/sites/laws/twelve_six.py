@@ -28,7 +28,7 @@ class TwelveSix(BetweenGroups, CutPairs):
     table: tuple[PairLaw, ...]
     """Law of each pair of kinds that interact."""
     tail_correction: Flag = False
-    """Whether energy and pressure include the contribution beyond the cutoff of a uniform fluid; C must be zero."""
+    """Whether energy and pressure include the contribution of a uniform fluid beyond the cutoff; C must be zero."""
 
     @model_validator(mode="after")
     def _finite_tails(self) -> Self:

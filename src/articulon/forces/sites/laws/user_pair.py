@@ -37,7 +37,7 @@ class UserPair(BetweenGroups):
     The function is jitted with ``numba.njit`` and compiled again, with the flags of all kernels, into the loop over
     neighbours. It runs as fast as the built-in laws if it has no branches (write ``a if condition else b``) and calls
     only square roots. The third value is the Laplacian of U, for the configurational temperature; zero suffices for
-    runs that do not need it. The law is simply truncated at the cutoff; the function should bring it to zero there.
+    runs that do not need it. The law is simply truncated at the cutoff; the function should let U go to zero there.
     """
 
     positional: ClassVar[tuple[str, ...]] = ("function",)
@@ -50,15 +50,15 @@ class UserPair(BetweenGroups):
     """Parameters passed to the function as an array, for all pairs of kinds that are not in ``pairs``; units of the
     case."""
     pairs: tuple[UserPairParameters, ...] = ()
-    """Parameters of pairs of kinds, all of the same number."""
+    """Parameters of pairs of kinds; the number of parameters is the same for all pairs."""
     cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
     """Cutoff, at most half of the smallest width of a periodic box [length]; without it all pairs interact."""
     skin: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
     """Skin of the neighbour list beyond the cutoff [length]; by default chosen by a fixed rule."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for a function that is not jitted or returns something else, for kinds that do not exist,
-        and for a cutoff that does not fit the box."""
+        """Raises ModelError for a function that is not jitted or does not return three numbers, for kinds that do not
+        exist, and for a cutoff that does not fit the box."""
         check_cutoff(model, self.cutoff, where)
         rows = self._rows(model, where)
         if isinstance(self.function, Withheld):
@@ -70,7 +70,7 @@ class UserPair(BetweenGroups):
             returned = trial.nopython_signatures[0].return_type
         except IndexError:
             raise ModelError(f"{where}.function: reads more than its {rows.shape[1]} parameters") from None
-        except Exception as error:  # Numba raises many kinds for what it cannot compile
+        except Exception as error:  # Numba raises many kinds of exceptions
             raise ModelError(f"{where}.function: cannot be compiled for (r2, parameters): {error}") from None
         if not (isinstance(returned, types.BaseTuple) and tuple(returned) == (types.float64,) * 3):
             raise ModelError(
