@@ -40,6 +40,7 @@ class Fixman(Force):
     positional: ClassVar[tuple[str, ...]] = ("temperature",)
     energy_channel = CONFORMATIONAL
     of_determinant = True
+    adjoint_reads_fill = True
     side_by_side: ClassVar[bool] = True
 
     kind: Literal["fixman"] = "fixman"
@@ -121,7 +122,8 @@ class Fixman(Force):
     @classmethod
     def adjoint(cls, table: FixmanTable, gradient: FixmanTable, at: AdjointAt) -> Iterator[Bound]:
         """See :class:`Force`."""
-        yield from determinant_adjoint(at, -1.0, table.half_kT, gradient.half_kT)
+        assert table.arrays is not None
+        yield from determinant_adjoint(at, -1.0, table.half_kT, gradient.half_kT, table.arrays)
 
     @classmethod
     def tangent(cls, table: FixmanTable, change: FixmanTable, at: TangentAt) -> Iterator[Bound]:
