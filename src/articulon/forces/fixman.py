@@ -76,7 +76,7 @@ class Fixman(Force):
             if abs(T - own) > 1e-9 * max(T, own):
                 raise ModelError(
                     f"the force 'fixman' has the temperature {own:g} and the {what} {T:g}: part of "
-                    "the bias would remain; give both one temperature, steady over the run"
+                    "the bias would remain; give both the same temperature, constant during the run"
                 )
 
     @classmethod
