@@ -95,7 +95,7 @@ def advise(
         case = load_case(case, allow_code=flag(allow_code, "advise, allow_code", CaseError))
     if not isinstance(case, Case):
         raise CaseError(f"advise: expected a case, as load_case gives it, got {shown(case)}")
-    told = Silent() if progress is None else shown_by(progress)
+    reporter = Silent() if progress is None else shown_by(progress)
     budget = number(seconds, "advise: seconds", CaseError)
     if not LEAST_SECONDS <= budget < math.inf:
         raise CaseError(f"advise: seconds: expected at least {LEAST_SECONDS:g} s of wall time, got {budget:g}")
@@ -106,7 +106,7 @@ def advise(
             raise CaseError(f"{case.source}: model: no joint lets a body move, so there is nothing to advise on")
         scales = scales_of(subject.model, float(case.run.duration))
         length = probe_length(case, scales, probe)
-        advising = _Advising(subject, scales, length, budget, allowed, told)
+        advising = _Advising(subject, scales, length, budget, allowed, reporter)
         try:
             return advising.advice()
         except KeyboardInterrupt as interruption:
@@ -133,20 +133,20 @@ def probe_length(case: Case, scales: CaseTimeScales, asked: float | str | None) 
         return scales.usual
     length = float(case.units.value(asked, "time", "advise: probe"))
 
-    def told(value: float) -> str:
+    def time_text(value: float) -> str:
         return suited(case.units, "time", value).text(value, 3).replace("\u00a0", " ")
 
     if not length > 0.0:
         raise CaseError(f"advise: probe: expected a time above 0, got {shown(asked)}")
     if length > scales.duration * (1.0 + 1e-9):
         raise CaseError(
-            f"advise: probe: {told(length)} is longer than the run, of {told(scales.duration)}; run the case instead, "
-            "or give a shorter probe"
+            f"advise: probe: {time_text(length)} is longer than the run, of {time_text(scales.duration)}; run the "
+            "case instead, or give a shorter probe"
         )
     if length < scales.needed * (1.0 - 1e-9):
         raise CaseError(
-            f"advise: probe: {told(length)} is too short to advise: it takes at least {scales.binding(case.units)}; "
-            "give that much, or leave the probe out"
+            f"advise: probe: {time_text(length)} is too short to advise: it takes at least "
+            f"{scales.binding(case.units)}; give that much, or leave the probe out"
         )
     return length
 
