@@ -59,7 +59,7 @@ class Flexible(NamedTuple):
     """Stiffness matrix K_jk [mass/time²], shape (pairs of different modes,)."""
     damping: np.ndarray
     """Damping matrix D_jk [mass/time], shape (pairs of different modes,)."""
-    pull: np.ndarray
+    locked_force: np.ndarray
     """Constant force on each mode from locked modes l, −Σ_l K_jl η_l, zero if none is locked [force], shape
     (modes,)."""
     node_mode: np.ndarray
@@ -197,7 +197,7 @@ def flexible_tables(
         mass=joined([one.M for one in integrals]),
         stiffness=joined([one.stiffness for one in different]),
         damping=joined([one.damping for one in different]),
-        pull=np.zeros(sum(counts)),
+        locked_force=np.zeros(sum(counts)),
         node_mode=_starts(sizes)[:-1].copy(),
         half_turn=np.zeros((len(sizes), 3)),
         displacement=joined(displacement, 3),
