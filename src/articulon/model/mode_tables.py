@@ -101,7 +101,7 @@ class ModalWorkspace(NamedTuple):
     """Rows of Γ_FF for locked modes, shape (pairs,)."""
     held_coupling: np.ndarray
     """Γ_FR of locked modes, shape (modes, 6)."""
-    held_answer: np.ndarray
+    locked_response: np.ndarray
     """Response of the tip of an assembly to locked modes, shape (modes, 6)."""
     accelerations: np.ndarray
     """Accelerations of the links under unit forces of the loops, shape (links, 6)."""
@@ -112,7 +112,7 @@ class Flexibility(NamedTuple):
 
     modes: dict[int, ModeShapes]
     """Modes of each flexible body."""
-    seats: dict[int, int]
+    joint_nodes: dict[int, int]
     """Node of the parent to which the joint of each body is attached, by body."""
     site_nodes: np.ndarray
     """Node to which each site is attached, −1 for none, shape (sites,)."""

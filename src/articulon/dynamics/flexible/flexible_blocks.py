@@ -101,7 +101,7 @@ def hold_modes(forest, node, tau, ws, i, spine, scratch):
         cw, cv = load_from(coupling, start + j, 0), load_from(coupling, start + j, 3)
         for k in range(6):
             modal.held_coupling[start + j, k] = coupling[start + j, k]
-            modal.held_answer[start + j, k] = answer[at + j, k]
+            modal.locked_response[start + j, k] = answer[at + j, k]
         for k in range(count):
             modal.held_matrix[pair + j * count + k] = matrix[pair + max(j, k) * count + min(j, k)]
         for c in range(tau.shape[0]):
@@ -216,7 +216,7 @@ def accelerate_modes_of_block(forest, ws, i, rate, aw, av, pw, pv, scratch, spee
         speeds[at + j] = s / matrix[pair + j * count + j]
     if not masked:
         return
-    held = ws.modal.held_coupling, ws.modal.held_answer
+    held = ws.modal.held_coupling, ws.modal.locked_response
     for j in range(count):
         if scratch.locked[at + j]:
             s = dot(load_from(held[0], start + j, 0), aw) + dot(load_from(held[0], start + j, 3), av)
