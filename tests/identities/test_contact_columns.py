@@ -10,12 +10,12 @@ from articulon.columns import ColumnNumbers
 from articulon.forces.contact.contact_columns import (
     BATCH,
     COUNTS,
+    HISTORY,
     KEPT,
     LAW,
     LOAD,
     MEMORY,
     MOTION,
-    PAST,
     RECORD,
     RESISTANCE,
     SEEN,
@@ -54,14 +54,19 @@ def test_parts_have_their_columns_in_the_same_order(what) -> None:
 
 
 def test_what_lies_behind_a_part_begins_where_it_ends() -> None:
-    assert PAST.since == MEMORY.width
+    assert HISTORY.since == MEMORY.width
     assert RECORD.width == KEPT.since
     assert KEPT.width - KEPT.resistance == RESISTANCE.width
     assert BATCH.width - BATCH.law == LAW.rolling
     assert SEEN.begun == WORKS
     assert GRAIN_PARTIAL.due - GRAIN_PARTIAL.done == GRAIN_PARTIAL.low - GRAIN_PARTIAL.due == LINES
-    assert MOTION.kind - MOTION.spin == MOTION.inverse_mass - MOTION.velocity == MOTION.radius - MOTION.position == 3
-    assert GRAIN_LINE.width == GRAIN_LINE.spin + 3
+    assert (
+        MOTION.kind - MOTION.angular_velocity
+        == MOTION.inverse_mass - MOTION.velocity
+        == MOTION.radius - MOTION.position
+        == 3
+    )
+    assert GRAIN_LINE.width == GRAIN_LINE.angular_velocity + 3
 
 
 def test_kernels_take_members_for_constants() -> None:

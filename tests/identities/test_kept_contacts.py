@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.forces.contact.contact_columns import COUNTS, KEPT, MEMORY, PAST, RECORD
+from articulon.forces.contact.contact_columns import COUNTS, HISTORY, KEPT, MEMORY, RECORD
 from articulon.forces.contact.contact_history import KEEP
 from articulon.forces.contact.contact_tables import FREE
 from tests.support import grain_models as gm
@@ -91,8 +91,11 @@ def test_a_list_keeps_all_that_the_law_asks_for(settled) -> None:
         if j >= contacts.spheres:
             assert np.array_equal(kept.column[k], row)
             continue
-        assert np.array_equal(kept.past[k, : MEMORY.width], row[: MEMORY.width])
-        assert (kept.past[k, PAST.since], kept.past[k, PAST.standing]) == (row[KEPT.since], row[KEPT.standing])
+        assert np.array_equal(kept.history[k, : MEMORY.width], row[: MEMORY.width])
+        assert (kept.history[k, HISTORY.since], kept.history[k, HISTORY.standing]) == (
+            row[KEPT.since],
+            row[KEPT.standing],
+        )
         assert np.array_equal(kept.column[k, resistance], row[resistance])
     assert not known
     ends = kept.stop[kept.first[:count]]

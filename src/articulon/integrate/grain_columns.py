@@ -38,7 +38,7 @@ class GrainPushColumns(Columns):
 
     acceleration: int = 0
     """Acceleration (3) [length/time²]."""
-    spin_acceleration: int = 3
+    angular_acceleration: int = 3
     """Angular acceleration (3) [angle/time²]."""
     width: int = 6
 
@@ -52,7 +52,7 @@ class GrainLineColumns(Columns):
     """Euler parameters (4)."""
     velocity: int = 7
     """Velocity (3) [length/time]."""
-    spin: int = 10
+    angular_velocity: int = 10
     """Angular velocity (3) [angle/time]."""
     width: int = 13
 
@@ -130,13 +130,13 @@ class GrainColumns(Columns):
     velocity: int = 22
     """First of the columns of ``MOTION``: velocity and inverse mass (4)."""
     inverse_mass: int = 25
-    spin: int = 26
+    angular_velocity: int = 26
     """Angular velocity and kind (4)."""
     position: int = 30
     """Coordinates in the box and radius (4)."""
     acceleration: int = 34
     """First of the columns of ``GRAIN_PUSH`` (6)."""
-    spin_acceleration: int = 37
+    angular_acceleration: int = 37
     outer_force: int = 40
     """Force by walls and drag (3) [force]."""
     outer_torque: int = 43

@@ -99,7 +99,7 @@ def collect_block(particles, spheres, grains, first, last):
             x = place[at(GRAIN_PLACE.width, p, GRAIN_PLACE.place + a)] if wraps else motion[p, MOTION.position + a]
             line[s, GRAIN_LINE.place + a], site[a, s] = x, x
             line[s, GRAIN_LINE.velocity + a] = motion[p, MOTION.velocity + a]
-            line[s, GRAIN_LINE.spin + a] = motion[p, MOTION.spin + a]
+            line[s, GRAIN_LINE.angular_velocity + a] = motion[p, MOTION.angular_velocity + a]
 
 
 def collect_all(particles, spheres, grains):
@@ -127,7 +127,7 @@ def distribute_block(particles, spheres, numbers, grains, first, last):
                 place[at(GRAIN_PLACE.width, p, GRAIN_PLACE.wrap + a)] = wrap[a, p]
             motion[p, MOTION.position + a] = line[s, GRAIN_LINE.place + a] + wrap[a, p]
             motion[p, MOTION.velocity + a] = line[s, GRAIN_LINE.velocity + a]
-            motion[p, MOTION.spin + a] = line[s, GRAIN_LINE.spin + a]
+            motion[p, MOTION.angular_velocity + a] = line[s, GRAIN_LINE.angular_velocity + a]
         for a in range(GRAIN_DRAG.width if grains.drag.shape[0] > 0 else 0):
             grains.drag[p, a] = grains.drags[s, a]
         motion[p, MOTION.radius] = spheres.radius[s]

@@ -18,14 +18,14 @@ from articulon.kernels import jit
 from articulon.model.state import CONTACT, DAMPING, EXTERNAL
 from articulon.passes import Pass
 
-SPIN_AT, PUSH_AT, NUMBERS = 1, 4, 9
+ANGULAR_VELOCITY_AT, PUSH_AT, NUMBERS = 1, 4, 9
 """Offsets in ``State.rule.history`` of the world-frame angular velocity and of the accelerations of the first grain,
 and the number of values per grain."""
 
 
 def history_size(grains: int) -> int:
     """Size of ``State.rule.history``: a flag that is 1 after the first step, and the values of all grains."""
-    return SPIN_AT + NUMBERS * grains
+    return ANGULAR_VELOCITY_AT + NUMBERS * grains
 
 
 @jit
@@ -40,7 +40,9 @@ def load_block(q, u, history, site, particles, grains, first, last):
             line[s, GRAIN_LINE.place + a], line[s, GRAIN_LINE.velocity + a] = q[7 * s + a], u[6 * s + a]
             # The angular velocity in the world frame is stored, because conversion to the grain's frame and back would
             # round it.
-            line[s, GRAIN_LINE.spin + a] = history[SPIN_AT + NUMBERS * s + a] if history[0] != 0.0 else w[a]
+            line[s, GRAIN_LINE.angular_velocity + a] = (
+                history[ANGULAR_VELOCITY_AT + NUMBERS * s + a] if history[0] != 0.0 else w[a]
+            )
         for a in range(4):
             line[s, GRAIN_LINE.turn + a] = e[a]
 
@@ -60,11 +62,11 @@ def store_block(q, u, history, rebuild, particles, grains, first, last):
     for s in range(first, last):
         turn = GRAIN_LINE.turn
         e = (line[s, turn], line[s, turn + 1], line[s, turn + 2], line[s, turn + 3])
-        w = apply_t(matrix(e), load_from(line, s, GRAIN_LINE.spin))
+        w = apply_t(matrix(e), load_from(line, s, GRAIN_LINE.angular_velocity))
         for a in range(3):
             q[7 * s + a] = line[s, GRAIN_LINE.place + a]
             u[6 * s + a], u[6 * s + 3 + a] = line[s, GRAIN_LINE.velocity + a], w[a]
-            history[SPIN_AT + NUMBERS * s + a] = line[s, GRAIN_LINE.spin + a]
+            history[ANGULAR_VELOCITY_AT + NUMBERS * s + a] = line[s, GRAIN_LINE.angular_velocity + a]
             rebuild[a, s] = reference[a, s]
         for a in range(4):
             q[7 * s + 3 + a] = e[a]

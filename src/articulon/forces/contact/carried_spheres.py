@@ -109,7 +109,7 @@ def move_spheres(carried, ws, system):
             v = add(load_from(ws.twist, i, 0), cross(w, arm))
         for a in range(3):
             motion[p, MOTION.position + a] = site[a, s] + wrap[a, p]
-            motion[p, MOTION.velocity + a], motion[p, MOTION.spin + a] = v[a], w[a]
+            motion[p, MOTION.velocity + a], motion[p, MOTION.angular_velocity + a] = v[a], w[a]
     follow_images(particles, motion, 0, particles.counts[IMAGES])
 
 

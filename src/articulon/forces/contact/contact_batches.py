@@ -119,8 +119,8 @@ def find_velocities(batch, count):
         batch[BATCH.new_arm * STRIDE + k] = bi
         batch[BATCH.new_other_arm * STRIDE + k] = bj
         nx, ny, nz = get3(batch, BATCH.new_normal, k)
-        wix, wiy, wiz = get3(batch, BATCH.spin_i, k)
-        wjx, wjy, wjz = get3(batch, BATCH.spin_j, k)
+        wix, wiy, wiz = get3(batch, BATCH.angular_velocity_i, k)
+        wjx, wjy, wjz = get3(batch, BATCH.angular_velocity_j, k)
         vix, viy, viz = get3(batch, BATCH.velocity_i, k)
         vjx, vjy, vjz = get3(batch, BATCH.velocity_j, k)
         ux, uy, uz = surface_velocity(vix - vjx, viy - vjy, viz - vjz, ai, wix, wiy, wiz, aj, wjx, wjy, wjz, nx, ny, nz)
@@ -133,11 +133,11 @@ def turn(batch, count, h):
     """Rotate the tangential displacements into the new tangent planes."""
     for k in range(count):
         nx, ny, nz = get3(batch, BATCH.new_normal, k)
-        wix, wiy, wiz = get3(batch, BATCH.spin_i, k)
-        wjx, wjy, wjz = get3(batch, BATCH.spin_j, k)
+        wix, wiy, wiz = get3(batch, BATCH.angular_velocity_i, k)
+        wjx, wjy, wjz = get3(batch, BATCH.angular_velocity_j, k)
         spin = 0.5 * ((wix + wjx) * nx + (wiy + wjy) * ny + (wiz + wjz) * nz)
         x, y, z = get3(batch, BATCH.old_displacement, k)
-        put3(batch, BATCH.turned, k, CARRIED(x, y, z, nx, ny, nz, spin, h))
+        put3(batch, BATCH.rotated, k, CARRIED(x, y, z, nx, ny, nz, spin, h))
 
 
 @jit
@@ -153,7 +153,7 @@ def act(batch, count, h, rows):
     for k in range(count):
         nx, ny, nz = get3(batch, BATCH.new_normal, k)
         vx, vy, vz = get3(batch, BATCH.surface_velocity, k)
-        x, y, z = get3(batch, BATCH.turned, k)
+        x, y, z = get3(batch, BATCH.rotated, k)
         elastic, viscous, fx, fy, fz, wx, wy, wz, slides, x, y, z = FORCES(
             batch[BATCH.depth * STRIDE + k],
             batch[BATCH.contact_width * STRIDE + k],
@@ -204,8 +204,8 @@ def lever(batch, k):
     ai, aj, bi, bj = ARMS(
         batch[BATCH.radius_i * STRIDE + k], batch[BATCH.radius_j * STRIDE + k], batch[BATCH.depth * STRIDE + k]
     )
-    wix, wiy, wiz = get3(batch, BATCH.spin_i, k)
-    wjx, wjy, wjz = get3(batch, BATCH.spin_j, k)
+    wix, wiy, wiz = get3(batch, BATCH.angular_velocity_i, k)
+    wjx, wjy, wjz = get3(batch, BATCH.angular_velocity_j, k)
     nx, ny, nz = get3(batch, BATCH.new_normal, k)
     return surface_velocity(0.0, 0.0, 0.0, bi - ai, wix, wiy, wiz, bj - aj, wjx, wjy, wjz, nx, ny, nz)
 
@@ -230,7 +230,7 @@ def book(batch, count, h, rows, seen):
     for k in range(count):
         nx, ny, nz = get3(batch, BATCH.new_normal, k)
         ux, uy, uz = get3(batch, BATCH.surface_velocity, k)
-        x, y, z = get3(batch, BATCH.turned, k)
+        x, y, z = get3(batch, BATCH.rotated, k)
         fx, fy, fz = get3(batch, BATCH.tangential, k)
         wx, wy, wz = get3(batch, BATCH.new_tangential_viscous, k)
         ex, ey, ez = lever(batch, k)

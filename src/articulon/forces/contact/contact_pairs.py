@@ -198,10 +198,28 @@ def gather(spheres, candidates, table, ring, slots, rows, count, batch):
         mine, others = MINE + k, OTHERS + k
         take_columns(motion, MOTION.width, rows, mine, MOTION.position, batch, BATCH.position_i * STRIDE + k, STRIDE)
         take_columns(motion, MOTION.width, rows, mine, MOTION.velocity, batch, BATCH.velocity_i * STRIDE + k, STRIDE)
-        take_columns(motion, MOTION.width, rows, mine, MOTION.spin, batch, BATCH.spin_i * STRIDE + k, STRIDE)
+        take_columns(
+            motion,
+            MOTION.width,
+            rows,
+            mine,
+            MOTION.angular_velocity,
+            batch,
+            BATCH.angular_velocity_i * STRIDE + k,
+            STRIDE,
+        )
         take_columns(motion, MOTION.width, rows, others, MOTION.position, batch, BATCH.position_j * STRIDE + k, STRIDE)
         take_columns(motion, MOTION.width, rows, others, MOTION.velocity, batch, BATCH.velocity_j * STRIDE + k, STRIDE)
-        take_columns(motion, MOTION.width, rows, others, MOTION.spin, batch, BATCH.spin_j * STRIDE + k, STRIDE)
+        take_columns(
+            motion,
+            MOTION.width,
+            rows,
+            others,
+            MOTION.angular_velocity,
+            batch,
+            BATCH.angular_velocity_j * STRIDE + k,
+            STRIDE,
+        )
         take_columns(candidates.memory, MEMORY.width, slots, k, 0, batch, BATCH.old * STRIDE + k, STRIDE)
     if not ONE_KIND:
         for k in range(full):

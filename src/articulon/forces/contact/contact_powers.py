@@ -63,13 +63,13 @@ def power_block(spheres, candidates, first, last, seen):
                 motion[p, MOTION.velocity + 1] - motion[j, MOTION.velocity + 1],
                 motion[p, MOTION.velocity + 2] - motion[j, MOTION.velocity + 2],
                 record[slot, RECORD.arm],
-                motion[p, MOTION.spin],
-                motion[p, MOTION.spin + 1],
-                motion[p, MOTION.spin + 2],
+                motion[p, MOTION.angular_velocity],
+                motion[p, MOTION.angular_velocity + 1],
+                motion[p, MOTION.angular_velocity + 2],
                 record[slot, RECORD.other_arm],
-                motion[j, MOTION.spin],
-                motion[j, MOTION.spin + 1],
-                motion[j, MOTION.spin + 2],
+                motion[j, MOTION.angular_velocity],
+                motion[j, MOTION.angular_velocity + 1],
+                motion[j, MOTION.angular_velocity + 2],
                 nx,
                 ny,
                 nz,
@@ -79,7 +79,7 @@ def power_block(spheres, candidates, first, last, seen):
                 seen[NORMAL_WORK] += power_of_couple(
                     candidates.resistance,
                     slot,
-                    sub(load_from(motion, p, MOTION.spin), load_from(motion, j, MOTION.spin)),
+                    sub(load_from(motion, p, MOTION.angular_velocity), load_from(motion, j, MOTION.angular_velocity)),
                 )
 
 
@@ -102,7 +102,7 @@ def wall_powers(system, lines):
         for slot in range(walls.start[p], walls.start[p + 1]):
             if walls.touches[slot] != FREE:
                 found = powers_at_wall(
-                    walls, slot, load_from(motion, p, MOTION.velocity), load_from(motion, p, MOTION.spin)
+                    walls, slot, load_from(motion, p, MOTION.velocity), load_from(motion, p, MOTION.angular_velocity)
                 )
                 for line in range(WORKS):
                     lines[line] += found[line]

@@ -13,12 +13,12 @@ from numba import types
 
 from articulon.forces.contact.contact_columns import (
     COUNTS,
+    HISTORY,
     KEPT,
     LAW,
     LOAD,
     MEMORY,
     MOTION,
-    PAST,
     RECORD,
     RESISTANCE,
     SEEN,
@@ -149,8 +149,8 @@ class Kept(NamedTuple):
     """Sphere in whose row the contact was, in the order of the model, shape (capacity,)."""
     other: np.ndarray
     """The other sphere, or the number of spheres and the feature of a wall, shape (capacity,)."""
-    past: np.ndarray
-    """History of contacts between spheres, see ``PAST``, as seen from the sphere of the lower number; not written if
+    history: np.ndarray
+    """History of contacts between spheres, see ``HISTORY``, as seen from the sphere of the lower number; not written if
     whole records are kept for a state, shape (capacity, 8)."""
     column: np.ndarray
     """Records as in a state, see ``KEPT``, as seen from the sphere of the lower number; for contacts between spheres a
@@ -285,7 +285,7 @@ def empty_kept(spheres: int, capacity: int) -> Kept:
         np.zeros(spheres, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
-        aligned_zeros(capacity, PAST.width),
+        aligned_zeros(capacity, HISTORY.width),
         np.zeros((capacity, KEPT.width)),
         np.zeros(blocks_of(spheres) + 1, dtype=np.int64),
         np.zeros(1, dtype=np.int64),

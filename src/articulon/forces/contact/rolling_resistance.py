@@ -90,11 +90,11 @@ def resist_strip(spheres, candidates, walls, shapes, table, first, last, h):
     motion, load, rows, kinds = spheres.motion, spheres.load, table.rows, table.kinds[0]
     record, resistance, touches = candidates.record, candidates.resistance, candidates.touches
     for p in range(first, last):
-        wi, Ri = load_from(motion, p, MOTION.spin), motion[p, MOTION.radius]
+        wi, Ri = load_from(motion, p, MOTION.angular_velocity), motion[p, MOTION.radius]
         seen = candidates.block[p // PLACES]
         for slot in range(candidates.start[p], candidates.start[p + 1]):
             j, before = candidates.root[slot], load_from(resistance, slot, RESISTANCE.couple)
-            wj, Rj = load_from(motion, j, MOTION.spin), motion[j, MOTION.radius]
+            wj, Rj = load_from(motion, j, MOTION.angular_velocity), motion[j, MOTION.radius]
             seen[FRICTION_WORK] += 0.5 * h * dot(before, sub(wi, wj))
             if touches[slot] == FREE:
                 forget(resistance, slot)
@@ -112,7 +112,7 @@ def resist_strip(spheres, candidates, walls, shapes, table, first, last, h):
                 forget(walls.resistance, slot)
                 continue
             k = walls.wall[slot]
-            wj = load_from(shapes.pose, k, WALL_POSE.spin)
+            wj = load_from(shapes.pose, k, WALL_POSE.angular_velocity)
             row = kinds * int(motion[p, MOTION.kind]) + shapes.material[k]
             mean = scale(0.5, add(wi, wj))
             delta = walls.record[slot, RECORD.other_arm]

@@ -142,11 +142,14 @@ def act(slots, walls, motion, table, p, slot, gap, n, at, h):
     w, R = slots.wall[slot], motion[p, MOTION.radius]
     delta = R - gap
     reach, _, lever, _ = arms(R, 0.0, delta)
-    spin, turning = load_from(motion, p, MOTION.spin), load_from(walls.pose, w, WALL_POSE.spin)
+    angular_velocity, turning = (
+        load_from(motion, p, MOTION.angular_velocity),
+        load_from(walls.pose, w, WALL_POSE.angular_velocity),
+    )
     moving = wall_velocity(walls.pose, w, at)
     store_from(slots.velocity, slot, 0, moving)
     store_from(slots.velocity, slot, 3, turning)
-    v = sub(sub(load_from(motion, p, MOTION.velocity), scale(reach, cross(spin, n))), moving)
+    v = sub(sub(load_from(motion, p, MOTION.velocity), scale(reach, cross(angular_velocity, n))), moving)
     row = table.kinds[0] * int(motion[p, MOTION.kind]) + walls.material[w]
     rows = table.rows
     out = CONTACT(
@@ -159,7 +162,7 @@ def act(slots, walls, motion, table, p, slot, gap, n, at, h):
         v[0],
         v[1],
         v[2],
-        0.5 * dot(add(spin, turning), n),
+        0.5 * dot(add(angular_velocity, turning), n),
         record[slot, RECORD.displacement],
         record[slot, RECORD.displacement + 1],
         record[slot, RECORD.displacement + 2],
