@@ -12,7 +12,7 @@ from articulon.advice.subject import Subject
 from articulon.cases.case import Case
 from articulon.dynamics import kinetic_energy
 from articulon.errors import ArticulonError
-from articulon.fidelity.paths import Path, apart, offsets, path_of, ranges, scales
+from articulon.fidelity.paths import Path, offsets, path_distance, path_of, ranges, scales
 from articulon.forces.brownian import brownian_of
 from articulon.integrate import FIXED
 from articulon.integrate.status import DIVERGED
@@ -177,7 +177,7 @@ def path_error(subject: Subject, path: Path, truth: Path, duration: float) -> Pa
     for k in np.argsort(-relative)[:LOOKED_AT].tolist():
         if relative[k] <= worst.error:
             continue
-        found = apart(path, truth, offset, groups[k], float(scale[k]), duration)
+        found = path_distance(path, truth, offset, groups[k], float(scale[k]), duration)
         error = max(float(found.error.mean()), min(float(found.error[-1]), float(relative[k])))
         if error > worst.error:
             worst = PathError(error, groups[k].name)

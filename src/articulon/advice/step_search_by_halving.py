@@ -201,10 +201,10 @@ def loosest_tolerances(
                 worst, what = math.inf, "the state, which diverges"
                 break
             tight = trial(subject, made(factor / LOOSENESS), window, parts, deadline)
-            apart = path_error(subject, loose.path, tight.path, probe)
+            tightened = path_error(subject, loose.path, tight.path, probe)
             first, finest = (loose, tight) if k == 0 else (first, finest)
-            if apart.error > worst or not what:
-                worst, what = apart.error, apart.what
+            if tightened.error > worst or not what:
+                worst, what = tightened.error, tightened.what
         reached = 0.0 if first is None else float(first.path.times[-1])
         step = reached / first.steps if first is not None and first.steps and reached > 0.0 else None
         error = worst if math.isfinite(worst) else None
