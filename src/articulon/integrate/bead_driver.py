@@ -11,7 +11,7 @@ from articulon.integrate.bead_lanes import (
     give_joints,
     give_places,
     kick_beads,
-    stir_beads,
+    langevin_beads,
     take_beads_in_lanes,
     take_places,
 )
@@ -19,7 +19,7 @@ from articulon.integrate.bead_tables import Beads, beads_of
 from articulon.integrate.fixed_steps import ArrayDriver
 from articulon.integrate.problem import Problem
 from articulon.integrate.rod_flights import are_beads
-from articulon.integrate.shared_groups import SHARED, shared_flights, shared_kicks, shared_stirring
+from articulon.integrate.shared_groups import SHARED, shared_flights, shared_kicks, shared_langevin
 from articulon.integrate.status import DIVERGED, NOT_CONVERGED, REACHED, STOPPED, stop_reached
 from articulon.kernels import kernel, prepare_for
 from articulon.model import State
@@ -93,7 +93,7 @@ class Programs(NamedTuple):
     """Applies the forces over half a step."""
     fly: Any
     """Free flight over half a step."""
-    stir: Any
+    apply_langevin: Any
     """Friction and noise of the Langevin thermostat; empty without one."""
     give: Any
     """Writes positions and velocities from the lanes into the memory."""
@@ -127,7 +127,7 @@ def advance_beads(programs, h, stop, state, arrays, steps, taken):
         run(programs.kick)
         run(programs.fly)
         arrays.clock[0], arrays.number[0] = h * step, step
-        run(programs.stir)
+        run(programs.apply_langevin)
         run(programs.fly)
         if arrays.status[0] != REACHED:
             return arrays.status[0]
@@ -184,19 +184,19 @@ class BeadDriver(ArrayDriver):
         forest, ws = e.system.forest, e.ws
         placed = place_links.bind(forest, state.q, ws), move_links.bind(forest, state.u, ws)
         flying, kicking = (beads, arrays.half, arrays.status), (beads, arrays.half, work, arrays.size)
-        stirring = beads, e.system.bath, arrays.clock, arrays.number, work
+        arguments = beads, e.system.bath, arrays.clock, arrays.number, work
         shares = beads.link.size >= SHARED
         kick = shared_kicks(*kicking) if shares else kick_beads.bind(*kicking)
         fly = shared_flights(*flying) if shares else fly_beads.bind(*flying)
-        stir = []
+        apply_langevin = []
         if e.thermostat is not None:
-            stir = [shared_stirring(*stirring) if shares else stir_beads.bind(*stirring)]
+            apply_langevin = [shared_langevin(*arguments) if shares else langevin_beads.bind(*arguments)]
         parts = [
             [*placed, take_places.bind(forest, ws, memory), take_beads_in_lanes.bind(beads, memory)],
             [filling],
             [kick],
             [fly],
-            stir,
+            apply_langevin,
             [give_places.bind(beads, memory)],
             [give_joints.bind(forest, memory, state.q, state.u, ws), *placed],
         ]

@@ -210,7 +210,7 @@ def kick_group(beads, h, g):
 
 
 @jit
-def stir_group(beads, c, s, g):
+def langevin_group(beads, c, s, g):
     """Apply friction and noise to a group; returns twice the energy that it gains."""
     rods, first, last = beads.rods, beads.group[g], beads.group[g + 1]
     change = 0.0 * beads.mass[first]
@@ -259,7 +259,7 @@ def kick_beads(beads, half, work, size):
 
 
 @pass_of
-def stir_beads(beads, bath, clock, number, work):
+def langevin_beads(beads, bath, clock, number, work):
     """Apply Langevin friction and noise over the time ``clock[1]`` from ``clock[0]`` on, and add its work."""
     time, h = clock[0], clock[1]
     c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
@@ -267,7 +267,7 @@ def stir_beads(beads, bath, clock, number, work):
     fill_copies(beads, beads.noise_numbers)
     gained = 0.0
     for g in range(beads.group.size - 1):
-        gained += stir_group(beads, c, s, g)
+        gained += langevin_group(beads, c, s, g)
     work[THERMOSTAT] += 0.5 * gained
 
 

@@ -136,7 +136,7 @@ def begin_search(driving, udot):
 
 
 @jit
-def go_along(driving, part, udot):
+def set_along_iteration(driving, part, udot):
     """Set u' and A u' − f at a fraction of the Newton iteration."""
     for k in range(udot.size):
         udot[k] = driving.before[k] + part * (driving.found[k] - driving.before[k])

@@ -27,7 +27,7 @@ from articulon.integrate.friction_implicit_impacts import CLEAR, ENDED, MEETS, P
 from articulon.integrate.friction_implicit_passes import Passes, parts
 from articulon.integrate.friction_implicit_scratch import scratch
 from articulon.integrate.held_contacts import CLOSED, drift_held, find_held_rows, hold
-from articulon.integrate.impact_settling import STILL, book_impacts, endless, set_rests
+from articulon.integrate.impact_settling import STILL, book_impacts, endless_impacts, set_rests
 from articulon.integrate.problem import Problem
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED
 from articulon.kernels import one_blas_thread, prepare_for
@@ -198,7 +198,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
             state.counters[REJECTED] += 1
             self.events += why in (MEETS, PULLS)
             if self.events > MOST_EVENTS:
-                self.failure = endless(self.impacts.name(self.ends.found))
+                self.failure = endless_impacts(self.impacts.name(self.ends.found))
                 return None
             if why == PULLS:
                 with one_blas_thread():

@@ -14,10 +14,10 @@ from articulon.forces.impacts.resting_contacts import chosen, keep_closed
 from articulon.model import State
 from articulon.model.state import CONTACT, WINDOW
 
-HASTE = 1e-6
-"""Fraction of the longest step below which a step that was cut is hasty."""
-MOST_HASTY = 400
-"""Number of successive hasty steps that counts as impacts without end."""
+SHORT_STEP = 1e-6
+"""Fraction of the longest step below which a step that was cut counts as short."""
+MOST_SHORT_STEPS = 400
+"""Number of successive short steps that counts as impacts without end."""
 CAPTURED = 0.1
 """Fraction of the resting speed below which a contact under pressure does not open."""
 STILL = 10.0 * ROUNDING
@@ -72,10 +72,10 @@ def book_impacts(
     state.u[:] = speeds
     state.work[CONTACT] += outcome.energy
     state.unscaled_work[CONTACT] += outcome.energy
-    return None if outcome.ended else endless(engine.name(touching[0]))
+    return None if outcome.ended else endless_impacts(engine.name(touching[0]))
 
 
-def endless(who: str) -> str:
+def endless_impacts(who: str) -> str:
     """Explanation of impacts without end."""
     return (
         f"impacts without end, each sooner than the one before, the latest between {who}: give resting_speed, below "
@@ -83,12 +83,14 @@ def endless(who: str) -> str:
     )
 
 
-def hurried(memory: np.ndarray, taken: float, latest: str) -> str | None:
+def steps_without_end(memory: np.ndarray, taken: float, latest: str) -> str | None:
     """Record the length of a step; return why a run cannot go on if its steps become shorter and shorter, or None."""
     memory[MEMORY.settled] = 0.0
     memory[MEMORY.longest] = max(memory[MEMORY.longest], taken)
-    memory[MEMORY.hasty] = memory[MEMORY.hasty] + 1.0 if taken <= HASTE * memory[MEMORY.longest] else 0.0
-    return endless(latest) if memory[MEMORY.hasty] > MOST_HASTY else None
+    memory[MEMORY.short_steps] = (
+        memory[MEMORY.short_steps] + 1.0 if taken <= SHORT_STEP * memory[MEMORY.longest] else 0.0
+    )
+    return endless_impacts(latest) if memory[MEMORY.short_steps] > MOST_SHORT_STEPS else None
 
 
 def _free_accelerations(engine: ImpactEngine, evaluator: Evaluator, state: State) -> np.ndarray:

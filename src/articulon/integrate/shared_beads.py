@@ -107,7 +107,7 @@ class SharedBeadDriver(BeadDriver):
             own.kick()
             own.fly()
             arrays.clock[0], arrays.number[0] = h * step, step
-            own.stir()
+            own.apply_langevin()
             own.fly()
             status = int(self.ranks.of_each(arrays.status).max())
             if status != REACHED:

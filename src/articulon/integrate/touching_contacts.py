@@ -22,7 +22,7 @@ from articulon.integrate.grain_verlet import RESISTANCE_PASS, meet_walls, sum_se
 from articulon.model import Workspace
 from articulon.passes import pass_of
 
-FINE, EXCEEDED, ASTRAY = range(3)
+SUCCEEDED, EXCEEDED, IMPOSSIBLE_POSITION = range(3)
 """Results of a pass: success; a list has overflowed; a sphere is at an impossible position."""
 
 
@@ -58,16 +58,16 @@ def take_places(touching, rebuild):
 def list_carried(touching, lists, refresh, found):
     """Build the lists of neighbours."""
     list_spheres(touching, lists, refresh)
-    found[0] = EXCEEDED if capacity_exceeded(touching) else FINE
+    found[0] = EXCEEDED if capacity_exceeded(touching) else SUCCEEDED
 
 
 @pass_of
 def follow_carried(touching, lists, refresh, found):
     """Update the lists with the known positions of the spheres."""
     if follow_spheres(touching, lists, refresh):
-        found[0] = FINE
+        found[0] = SUCCEEDED
     else:
-        found[0] = EXCEEDED if capacity_exceeded(touching) else ASTRAY
+        found[0] = EXCEEDED if capacity_exceeded(touching) else IMPOSSIBLE_POSITION
 
 
 @pass_of
@@ -86,7 +86,7 @@ def look(pairs, contacts, lists, carried, links, touching, now, times, found):
     sum_seen(touching.candidates.block, times)
     sum_seen(touching.walls.block, times)
     sum_contacts(carried, links, touching)
-    found[0] = FINE if touching.walls.counts[COUNTS.fault] == 0 else ASTRAY
+    found[0] = SUCCEEDED if touching.walls.counts[COUNTS.fault] == 0 else IMPOSSIBLE_POSITION
 
 
 @pass_of
@@ -112,4 +112,4 @@ def give_contacts(touching, lists, rebuild, found):
     copy_into(rebuild.reshape(-1), touching.particles.reference.reshape(-1))
     lists[KEEP_RECORDS](touching)
     counts = touching.particles.counts
-    found[0] = FINE if counts[OVERFLOW] + counts[LOST] == 0 else ASTRAY
+    found[0] = SUCCEEDED if counts[OVERFLOW] + counts[LOST] == 0 else IMPOSSIBLE_POSITION
