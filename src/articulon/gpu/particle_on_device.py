@@ -21,7 +21,7 @@ from articulon.integrate.status import DIVERGED, LEAPT, REACHED, leap_of
 from articulon.model import State
 from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
 from articulon.scaling.base import INPUTS
-from articulon.thermostats.base import BOLTZMANN, FRICTION, KICKS, LINEAR, SEED, STREAM, WAY, Bath
+from articulon.thermostats.base import BOLTZMANN, EFFECT, FRICTION, KICKS, LINEAR, SEED, STREAM, Bath
 
 FORCES = "lennard-jones, weeks-chandler-andersen, and twelve-six without C"
 """Forces that a device supports."""
@@ -144,7 +144,7 @@ class DeviceParticleDriver(ArrayDriver):
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
         self.bath = self.evaluator.system.bath
-        self.shaken = bool(self.bath.choice[WAY] == KICKS)
+        self.shaken = bool(self.bath.choice[EFFECT] == KICKS)
         self.history = 2 + self.shaken * self.evaluator.model.bodies
         """Layout: 1 once the run has begun; the kinetic energy minus the works at that time; the thermostat's heat to
         each particle."""

@@ -25,7 +25,7 @@ from articulon.kernels import kernel, prepare_for
 from articulon.model import State
 from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
 from articulon.passes import Bound, Program, compile_passes, run
-from articulon.thermostats.base import KICKS, WAY
+from articulon.thermostats.base import EFFECT, KICKS
 
 ON_BEAD = 1e-12
 """Distance of a site from its bead, divided by the length of the rod, below which the site lies on the bead."""
@@ -35,7 +35,7 @@ def moves_beads(problem: Problem) -> bool:
     """Whether the model has nothing but trees of beads on rods and forces between their beads, with a Langevin
     thermostat or none."""
     e, policy = problem.evaluator, problem.policy
-    forces, forest, way = e.system.forces, e.system.forest, e.system.bath.choice[WAY]
+    forces, forest, effect = e.system.forces, e.system.forest, e.system.bath.choice[EFFECT]
     plain = not (policy.scales or policy.follows) and problem.barostat is None and forest.flexible is None
     plain = (
         plain
@@ -47,7 +47,7 @@ def moves_beads(problem: Problem) -> bool:
         return False
     if forces.terms or forces.drag.link.size or forces.noise.choice[0] or forces.gravity.any() or e.linear_flow:
         return False
-    if e.thermostat is not None and (way != KICKS or e.bath.shape[1]):
+    if e.thermostat is not None and (effect != KICKS or e.bath.shape[1]):
         return False
     return bool(are_beads(forest).all()) and _sites_on_beads(problem)
 

@@ -43,7 +43,7 @@ from articulon.model import Forest, Workspace
 from articulon.model.joints import FREE, SPHERICAL
 from articulon.model.state import EXTERNAL, THERMOSTAT
 from articulon.passes import Bound, Pass, Program, compile_passes, pass_of
-from articulon.thermostats.base import KICKS, SCALES, SEED, STREAM, WAY
+from articulon.thermostats.base import EFFECT, KICKS, SCALES, SEED, STREAM
 from articulon.thermostats.chains import chain_rates
 from articulon.thermostats.langevin import langevin_speeds
 from articulon.thermostats.schedule import target
@@ -201,17 +201,17 @@ def parts(
     predict = [move_u, *felt(u), *spins, *accelerate] if moves else []
     book = [move_middle, *booking(e, at._replace(u=middle)), *driving(arrays.span, e.solver.loops)]
     friction, rubbed = resisting(e, arrays, at, solving, driving)
-    way, bath = e.system.bath.choice[WAY], e.system.bath
+    effect, bath = e.system.bath.choice[EFFECT], e.system.bath
     kinetic: list[Bound] = []
     rate: list[Bound] = []
     langevin: list[Bound] = []
-    if way == SCALES or arrays.bath.size > 0:
+    if effect == SCALES or arrays.bath.size > 0:
         kinetic = [move_u, find_kinetic_energy.bind(forest, ws, arrays.kinetic), *adding_energy(e.model, u, arrays)]
     if arrays.bath.size > 0:
         rate = [*kinetic, rate_thermostat.bind(bath, arrays.kinetic, arrays.time, arrays.bath, channels.bath)]
     if asked and of_speeds.kinds:
         rate += felt(u) if rate else [move_u, *felt(u)]
-    if way == KICKS:
+    if effect == KICKS:
         noise, of_links = arrays.draw.speeds, (bath, arrays.clock, u, ws)
         langevin = _drawing(e, arrays, still)
         if looped:
@@ -237,7 +237,7 @@ def parts(
         second,
         friction,
         rubbed,
-        kinetic if way == SCALES else [],
+        kinetic if effect == SCALES else [],
         rate,
         langevin,
     )

@@ -32,7 +32,7 @@ from articulon.kernels import jit, kernel
 from articulon.lanes import LaneArray, choose
 from articulon.model import Model
 from articulon.passes import Bound, Program, pass_of, run
-from articulon.thermostats.base import KICKS, STREAM, WAY
+from articulon.thermostats.base import EFFECT, KICKS, STREAM
 from articulon.thermostats.langevin import langevin_speeds
 
 COMMON = {"mass", "moment", "inertia", "factor", "powers", "power", "kinetic", "work", "bath"}
@@ -149,7 +149,7 @@ def programs_of(
 def langevin_passes(tables: LaneTables, arrays: Scratch, now: Present) -> list[Bound]:
     """The passes of a Langevin thermostat; empty without one."""
     bath, ws = tables.system.bath, tables.ws
-    if bath.choice[WAY] != KICKS:
+    if bath.choice[EFFECT] != KICKS:
         return []
     still, one = ws._replace(twist=arrays.still, bias=arrays.no_bias), np.zeros(tables.model.nu)
     normals: Any = arrays.draw.normal

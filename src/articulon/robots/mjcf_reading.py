@@ -13,7 +13,7 @@ from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, 
 from articulon.robots.mjcf_compiling import compiled
 from articulon.robots.mjcf_flags import Flags
 from articulon.robots.mjcf_shapes import GeomShapes
-from articulon.robots.robot import FADING, Robot, RobotBody, RobotLoop, listed, unique
+from articulon.robots.robot import SMOOTHING_SPEED, Robot, RobotBody, RobotLoop, listed, unique
 from articulon.robots.robot_rotations import about, matrix_of
 
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
@@ -297,11 +297,12 @@ class _Reading:
         if any(body.lower is not None for body in bodies):
             lines.append(
                 "limits of joints, which give way a little in MuJoCo, are stops without restitution (joint-limits); "
-                f"a joint rests there that comes slower than {FADING:g} rad/s or m/s"
+                f"a joint rests there that comes slower than {SMOOTHING_SPEED:g} rad/s or m/s"
             )
         if any(body.friction for body in bodies):
             lines.append(
-                f"'frictionloss' is Coulomb friction, rounded off below {FADING:g} rad/s or m/s (joint-friction)"
+                f"'frictionloss' is Coulomb friction, rounded off below {SMOOTHING_SPEED:g} rad/s or m/s "
+                "(joint-friction)"
             )
         if self.robot.loops:
             lines.append(
