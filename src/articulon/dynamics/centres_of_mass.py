@@ -26,5 +26,5 @@ def centre_of_mass(model: Model, q: np.ndarray, body: int) -> tuple[np.ndarray, 
     arm = matrices(rotations[body]) @ model.centres[body]
     place = positions[body] + arm
     modal, _, moved = modal_arms(model, q, body)
-    way = q[modal] @ moved
-    return place + way, arm + way
+    shift = q[modal] @ moved
+    return place + shift, arm + shift

@@ -149,9 +149,9 @@ def rises(driving, coefficient, half, u, udot):
     find_resistance(driving, coefficient, half, u, udot)
     total, size = 0.0, 0.0
     for k in range(u.size):
-        way = driving.found[k] - driving.before[k]
-        total += way * (driving.resisted[k] - driving.there[k])
-        size += abs(way) * driving.size[k]
+        step = driving.found[k] - driving.before[k]
+        total += step * (driving.resisted[k] - driving.there[k])
+        size += abs(step) * driving.size[k]
     return total > SETTLED * size
 
 

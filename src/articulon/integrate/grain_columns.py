@@ -72,7 +72,7 @@ class GrainDragColumns(Columns):
 class GrainPartialColumns(Columns):
     """Columns of ``Grains.partial``, sums and extremes over a block of grains."""
 
-    way: int = 0
+    displacement: int = 0
     """Square of the largest displacement since the last list, relative to ``Grains.middle`` [length²]."""
     finite: int = 1
     """A sum that is finite if all accelerations are."""

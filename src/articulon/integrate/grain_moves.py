@@ -192,10 +192,10 @@ def go(columns, count, h, middle):
         lx, ly, lz = get3(columns, GRAIN.most, k)
         put3(columns, GRAIN.most, k, (dx if dx > lx else lx, dy if dy > ly else ly, dz if dz > lz else lz))
         dx, dy, dz = dx - mx, dy - my, dz - mz
-        way = dx * dx + dy * dy + dz * dz
+        square = dx * dx + dy * dy + dz * dz
         farthest = columns[GRAIN.far * GROUP + k]
-        columns[GRAIN.far * GROUP + k] = way if way > farthest else farthest
-        everything += way
+        columns[GRAIN.far * GROUP + k] = square if square > farthest else farthest
+        everything += square
     return everything
 
 
@@ -255,7 +255,7 @@ def drift_group(spheres, row, place, middle, columns, rows, group, begin, count,
         copy(columns, GRAIN.place * GROUP, place, group * GRAIN_PLACE.width * GROUP, GRAIN_PLACE.wrap * GROUP)
     put_rows(spheres.motion, MOTION.width, MOTION.position, columns, GRAIN.position, rows, begin, count)
     if not everything < np.inf:  # a maximum would ignore NaN, a sum does not
-        partial[GRAIN_PARTIAL.way] = np.nan
+        partial[GRAIN_PARTIAL.displacement] = np.nan
 
 
 @jit
@@ -274,7 +274,7 @@ def note_ways(columns, partial):
     worst = 0.0
     for k in range(GROUP):
         worst = max(worst, columns[GRAIN.far * GROUP + k])
-    partial[GRAIN_PARTIAL.way] = worst
+    partial[GRAIN_PARTIAL.displacement] = worst
     for a in range(3):
         low, high = np.inf, -np.inf
         for k in range(GROUP):

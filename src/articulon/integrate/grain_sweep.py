@@ -71,7 +71,7 @@ def move_block(spheres, candidates, walls, grains, ring, first, last, columns, r
         for line in range(GRAIN_PARTIAL.finite, GRAIN_PARTIAL.due + LINES):
             partial[line] = 0.0
     if drifts:
-        partial[GRAIN_PARTIAL.way] = 0.0
+        partial[GRAIN_PARTIAL.displacement] = 0.0
         clear_ways(columns)
     for begin in range(first, last, GROUP):
         count, group = min(GROUP, last - begin), begin // GROUP
@@ -92,7 +92,7 @@ def move_block(spheres, candidates, walls, grains, ring, first, last, columns, r
         if drifts:
             drift_group(spheres, row, place, grains.middle, columns, rows, group, begin, count, h, partial)
         put_velocities(spheres.motion, columns, rows, begin, count)
-    if drifts and partial[GRAIN_PARTIAL.way] == 0.0:
+    if drifts and partial[GRAIN_PARTIAL.displacement] == 0.0:
         note_ways(columns, partial)
 
 

@@ -44,7 +44,7 @@ def farthest(grains):
     """Square of the largest displacement of any grain, relative to ``middle``; NaN if one is not finite."""
     worst = 0.0
     for b in range(grains.partial.shape[0]):
-        d = grains.partial[b, GRAIN_PARTIAL.way]
+        d = grains.partial[b, GRAIN_PARTIAL.displacement]
         if not d < np.inf:
             return np.nan
         worst = max(worst, d)
@@ -74,8 +74,8 @@ def find_middle(system, grains):
     for a in range(3):
         low, high = np.inf, -np.inf
         for s in range(line.shape[0]):
-            way = line[s, GRAIN_LINE.place + a] - reference[a, s]
-            low, high = min(low, way), max(high, way)
+            displacement = line[s, GRAIN_LINE.place + a] - reference[a, s]
+            low, high = min(low, displacement), max(high, displacement)
         grains.middle[a] = 0.5 * (low + high)
     if not walls_stand(system.shapes):
         forget_middle(grains)

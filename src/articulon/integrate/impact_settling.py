@@ -151,12 +151,12 @@ def _were(rested: Rests, contacts: np.ndarray) -> np.ndarray:
 def _turn_round(engine: ImpactEngine, rested: Rests, contacts: np.ndarray) -> np.ndarray:
     """Whether each of some contacts has slid and no longer slips in the same direction, shape (n,)."""
     p, n = engine.press_rows(contacts), len(contacts)
-    before = {(int(a), int(b)): way for (a, b), way in zip(rested.contact, rested.along, strict=True)}
+    before = {(int(a), int(b)): direction for (a, b), direction in zip(rested.contact, rested.along, strict=True)}
     found = np.zeros(n, dtype=bool)
     for k, (a, b) in enumerate(contacts.tolist()):
-        way = before.get((a, b))
-        if way is not None and way.any():
-            found[k] = float(p.slip[k, 1:] @ (engine.axes(p.normal[k]) @ way)) <= 0.0
+        direction = before.get((a, b))
+        if direction is not None and direction.any():
+            found[k] = float(p.slip[k, 1:] @ (engine.axes(p.normal[k]) @ direction)) <= 0.0
     return found
 
 

@@ -153,12 +153,12 @@ def flow(rhs, state, arrays, time, h):
     for k in range(n):
         total[k] = rate[k]
         trial[k] = y[k] + 0.5 * h * rate[k]
-    for way in (0.5, 1.0):
+    for fraction in (0.5, 1.0):
         evaluate(rhs, time + 0.5 * h, window, none, trial, rate)
         power += 2.0 * rhs.driving[0]
         for k in range(n):
             total[k] += 2.0 * rate[k]
-            trial[k] = y[k] + way * h * rate[k]
+            trial[k] = y[k] + fraction * h * rate[k]
     evaluate(rhs, time + h, window, none, trial, rate)
     power += rhs.driving[0]
     for k in range(n):
