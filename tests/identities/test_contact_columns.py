@@ -23,10 +23,10 @@ from articulon.forces.contact.contact_columns import (
 from articulon.forces.contact.contact_tables import WORKS
 from articulon.integrate.grain_columns import (
     GRAIN,
+    GRAIN_ACCELERATION,
     GRAIN_LINE,
     GRAIN_PARTIAL,
     GRAIN_PLACE,
-    GRAIN_PUSH,
     GRAIN_ROW,
     LINES,
 )
@@ -34,13 +34,13 @@ from articulon.integrate.grain_columns import (
 WITHIN = {
     "first sphere of a batch": (BATCH, 0, MOTION, "{}_i"),
     "second sphere of a batch": (BATCH, MOTION.width, MOTION, "{}_j"),
-    "past in a batch": (BATCH, BATCH.old, MEMORY, "old_{}"),
+    "history in a batch": (BATCH, BATCH.old, MEMORY, "old_{}"),
     "record in a batch": (BATCH, BATCH.new, RECORD, "new_{}"),
     "load in a batch": (BATCH, 0, LOAD, "load_{}"),
     "row of a group": (GRAIN, 0, GRAIN_ROW, "{}"),
     "place of a group": (GRAIN, GRAIN_ROW.width, GRAIN_PLACE, "{}"),
     "load of a group": (GRAIN, GRAIN.load, LOAD, "load_{}"),
-    "push of a group": (GRAIN, GRAIN.acceleration, GRAIN_PUSH, "{}"),
+    "acceleration of a group": (GRAIN, GRAIN.acceleration, GRAIN_ACCELERATION, "{}"),
     "memory": (RECORD, 0, MEMORY, "{}"),
 }
 

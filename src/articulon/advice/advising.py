@@ -11,8 +11,8 @@ from typing import Any
 from articulon.advice.advised_options import NAMES, Advice, Option
 from articulon.advice.case_time_scales import CaseTimeScales, scales_of
 from articulon.advice.locking import locking_option
-from articulon.advice.looking_ahead import Ahead, ahead_of
 from articulon.advice.measuring import Measuring
+from articulon.advice.predictions import Predictions, predictions_of
 from articulon.advice.recommending import chosen, reason_of
 from articulon.advice.subject import Subject
 from articulon.cases.case import Case
@@ -169,8 +169,8 @@ class _Advising:
 
     def advice(self) -> Advice:
         """Measure all options."""
-        ahead = self._ahead()
-        measuring = Measuring(self.subject, self.scales, ahead, self.probe, self.tolerance, self.seconds)
+        predictions = self._predictions()
+        measuring = Measuring(self.subject, self.scales, predictions, self.probe, self.tolerance, self.seconds)
         for name, measure in self._measures(measuring):
             self.progress.message(f"{name} ...")
             self.found[name] = measure()
@@ -193,14 +193,14 @@ class _Advising:
             if chosen(tuple(self.found.values())) == self.found[best.name]:
                 return
 
-    def _ahead(self) -> Ahead:
+    def _predictions(self) -> Predictions:
         if not self.subject.drag:
-            return Ahead()
+            return Predictions()
         self.progress.message("motion without inertia ...")
-        ahead = ahead_of(self.subject, self.probe)
-        if ahead.approach is not None and ahead.approach.arrives:
-            self.scales = replace(self.scales, end=ahead.approach.duration * (1.0 + ahead.late))
-        return ahead
+        predictions = predictions_of(self.subject, self.probe)
+        if predictions.approach is not None and predictions.approach.arrives:
+            self.scales = replace(self.scales, end=predictions.approach.duration * (1.0 + predictions.delay))
+        return predictions
 
     def _measures(self, measuring: Measuring) -> Iterator[tuple[str, Callable[[], Option]]]:
         """Yield the options and their measurements. An option comes after the one with which it is compared."""

@@ -108,16 +108,16 @@ def _quiet(m: Measuring) -> Candidate:
         return Candidate(
             "adaptive", {}, None, "loops or drives couple its joints, and none of them can be locked alone"
         )
-    turning: dict[str, float] = {}
+    rotation_of: dict[str, float] = {}
     link_of = {int(model.forest.u_start[i]): i for i in range(model.forest.kind.size)}
     for group, angle in zip(m.subject.groups, reach.tolist(), strict=True):
         i = link_of.get(group.start)
         if i is None or not group.angular or int(model.forest.kind[i]) in UNBOUND:
             continue
         if BY_KIND[int(model.forest.kind[i])].nu and int(model.forest.parent[i]) >= 0:
-            turning[model.names[int(model.head[i])]] = angle
+            rotation_of[model.names[int(model.head[i])]] = angle
     interval = float(m.subject.case.run.interval)
-    return quiet_joints(m.subject, turning, m.tolerance, interval)
+    return quiet_joints(m.subject, rotation_of, m.tolerance, interval)
 
 
 def _locking_error(m: Measuring, candidate: Candidate, step: float | None) -> PathError | None:

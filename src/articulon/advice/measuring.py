@@ -11,8 +11,8 @@ from articulon.advice.advised_options import Option, Trust
 from articulon.advice.candidate_options import OF_PARTICLES, Candidate, explicit, friction_implicit, overdamped, scaled
 from articulon.advice.case_time_scales import CaseTimeScales
 from articulon.advice.colliding_particles import stiffness_of_particles
-from articulon.advice.looking_ahead import Ahead
 from articulon.advice.option_costs import Costs
+from articulon.advice.predictions import Predictions
 from articulon.advice.probe_trials import SEARCH, PathError, Trial, Window, noise_parts, path_error, trial
 from articulon.advice.scaled_probe import judged_probe
 from articulon.advice.step_search_by_halving import STEPS, StepSearchResult, longest_step, loosest_tolerances
@@ -58,7 +58,7 @@ class Measuring:
         The subject.
     scales
         Time scales of the case.
-    ahead
+    predictions
         Predictions for the case from its motion without inertia.
     probe
         Length of the probe [time].
@@ -69,9 +69,15 @@ class Measuring:
     """
 
     def __init__(
-        self, subject: Subject, scales: CaseTimeScales, ahead: Ahead, probe: float, tolerance: float, seconds: float
+        self,
+        subject: Subject,
+        scales: CaseTimeScales,
+        predictions: Predictions,
+        probe: float,
+        tolerance: float,
+        seconds: float,
     ) -> None:
-        self.subject, self.scales, self.ahead, self.probe = subject, scales, ahead, probe
+        self.subject, self.scales, self.predictions, self.probe = subject, scales, predictions, probe
         self.tolerance, self.seconds = tolerance, seconds
         self.bounds = Bounds.of_tolerance(tolerance)
         self.truth: Trial | None = None
@@ -89,7 +95,7 @@ class Measuring:
     @property
     def starts(self) -> list[Model]:
         """Models with the states from which steps are tried."""
-        return [self.subject.model, *([] if self.ahead.later is None else [self.ahead.later])]
+        return [self.subject.model, *([] if self.predictions.later is None else [self.predictions.later])]
 
     @property
     def thermal(self) -> bool:
@@ -328,7 +334,7 @@ class Measuring:
         """Return the relative error of leaving inertia out, and an explanation of how it is known."""
         ratio = self.scales.slowest_drag / self.scales.duration
         found, how = [ratio], [f"the ratio of the slowest relaxation time to the run, {_percent(ratio)}"]
-        predicted = self.ahead.inertia
+        predicted = self.predictions.inertia
         if predicted is not None:
             found.append(predicted)
             how = [f"the predicted delay of the run by inertia, {_percent(predicted)}"]
@@ -358,8 +364,8 @@ class Measuring:
 
     def scaled(self) -> Option:
         """Measure the option in which all forces except inertia are scaled by one factor."""
-        found = self.ahead.factor(self.tolerance)
-        a2, late = (0.1, None) if found is None else found
+        found = self.predictions.factor(self.tolerance)
+        a2, lag = (0.1, None) if found is None else found
         candidate = scaled(self.subject, a2)
         if candidate.case is None:
             return candidate.refused
@@ -378,15 +384,15 @@ class Measuring:
             made.seconds,
             2.0 * SEARCH * self.seconds,
         )
-        if late is None:
+        if lag is None:
             said = "no net force moves a freely floating body, or loops constrain it: its lag cannot be predicted"
             error = judged
         else:
-            said = f"the lag of a2 = {a2:g}, predicted along the motion without inertia, {_percent(late)}"
-            error = max(late, judged or 0.0)
+            said = f"the lag of a2 = {a2:g}, predicted along the motion without inertia, {_percent(lag)}"
+            error = max(lag, judged or 0.0)
         if part >= MOSTLY:
             return self.costs.trusting(made, Trust(verdict, error, f"{said}; {words}"))
-        if (late is None or self.subject.noisy) and verdict != "trusted":
+        if (lag is None or self.subject.noisy) and verdict != "trusted":
             # Scaling also delays the response to noise, which the predictions do not include.
             return self.costs.trusting(made, Trust("inconclusive", error, f"{said}; {words}"))
         stands = self.bounds.verdict(0.999 * float(error or 0.0))

@@ -4,8 +4,8 @@ from articulon.columns import Columns
 from articulon.forces.contact.contact_tables import WORKS
 
 GROUP = 32
-"""Number of grains in a group, which is kicked and then drifts. In ``Grains.row``, ``place`` and ``push`` each group
-holds its columns one after the other."""
+"""Number of grains in a group, which is kicked and then drifts. In ``Grains.row``, ``place`` and ``acceleration`` each
+group holds its columns one after the other."""
 FALL_WORK, DRAG_WORK = WORKS, WORKS + 1
 LINES = WORKS + 2
 """Number of lines in the ledger of grains: those of contacts, gravity and drag."""
@@ -33,8 +33,8 @@ class GrainPlaceColumns(Columns):
     width: int = 6
 
 
-class GrainPushColumns(Columns):
-    """Columns of ``Grains.push``, world frame."""
+class GrainAccelerationColumns(Columns):
+    """Columns of ``Grains.acceleration``, world frame."""
 
     acceleration: int = 0
     """Acceleration (3) [length/time²]."""
@@ -135,7 +135,7 @@ class GrainColumns(Columns):
     position: int = 30
     """Coordinates in the box and radius (4)."""
     acceleration: int = 34
-    """First of the columns of ``GRAIN_PUSH`` (6)."""
+    """First of the columns of ``GRAIN_ACCELERATION`` (6)."""
     angular_acceleration: int = 37
     outer_force: int = 40
     """Force by walls and drag (3) [force]."""
@@ -160,7 +160,7 @@ class GrainColumns(Columns):
 
 GRAIN_ROW = GrainRowColumns()
 GRAIN_PLACE = GrainPlaceColumns()
-GRAIN_PUSH = GrainPushColumns()
+GRAIN_ACCELERATION = GrainAccelerationColumns()
 GRAIN_LINE = GrainLineColumns()
 GRAIN_DRAG = GrainDragColumns()
 GRAIN_PARTIAL = GrainPartialColumns()

@@ -76,7 +76,7 @@ def add_outer(walls, drag, columns, begin, count):
 
 
 @jit
-def push_group(columns, count, gravity):
+def accelerate_group(columns, count, gravity):
     """Compute accelerations; return a sum that is finite if all of them are."""
     finite, gx, gy, gz = 0.0, gravity[0], gravity[1], gravity[2]
     for k in range(count):
@@ -169,7 +169,7 @@ def kick_group(spheres, walls, drag, gravity, columns, rows, begin, count, load,
     next kick, by the same forces, will last for a time ``due``."""
     take_loads(spheres.load, columns, rows, load, count)
     add_outer(walls, drag, columns, begin, count)
-    partial[GRAIN_PARTIAL.finite] += push_group(columns, count, gravity)
+    partial[GRAIN_PARTIAL.finite] += accelerate_group(columns, count, gravity)
     book_group(walls, drag, gravity, columns, begin, count, 0.5 * done, done + 0.5 * due, partial)
     advance_velocities(columns, count, done)
 
@@ -259,7 +259,7 @@ def drift_group(spheres, row, place, middle, columns, rows, group, begin, count,
 
 
 @jit
-def clear_ways(columns):
+def clear_displacements(columns):
     """Reset the displacements of a group."""
     for k in range(GROUP):
         columns[GRAIN.far * GROUP + k] = 0.0
@@ -270,7 +270,7 @@ def clear_ways(columns):
 @jit
 def note_ways(columns, partial):
     """Compute the largest displacement, and the extremes along each axis, of the grains that have drifted since
-    ``clear_ways``."""
+    ``clear_displacements``."""
     worst = 0.0
     for k in range(GROUP):
         worst = max(worst, columns[GRAIN.far * GROUP + k])

@@ -12,12 +12,12 @@ from articulon.forces.contact.contact_columns import MOTION
 from articulon.forces.contact.contact_tables import PLACES, SYSTEM, aligned_zeros, blocks_of
 from articulon.forces.sites.cells import IMAGES
 from articulon.integrate.grain_columns import (
+    GRAIN_ACCELERATION,
     GRAIN_ASK,
     GRAIN_DRAG,
     GRAIN_LINE,
     GRAIN_PARTIAL,
     GRAIN_PLACE,
-    GRAIN_PUSH,
     GRAIN_ROW,
     GROUP,
     LINES,
@@ -37,8 +37,8 @@ class Grains(NamedTuple):
     place: np.ndarray
     """See ``GRAIN_PLACE``, shape (groups × 6 × 32,); or (0,) without periodic directions; coordinates are then those in
     ``Spheres.motion``."""
-    push: np.ndarray
-    """See ``GRAIN_PUSH``; used if a sweep ends with a kick, shape (groups × 6 × 32,)."""
+    acceleration: np.ndarray
+    """See ``GRAIN_ACCELERATION``; used if a sweep ends with a kick, shape (groups × 6 × 32,)."""
     drag: np.ndarray
     """See ``GRAIN_DRAG``, shape (grains, 5), or (0, 5) without drag."""
     line: np.ndarray
@@ -67,7 +67,7 @@ def grains_of(count: int, dragged: bool, wraps: bool) -> Grains:
     return Grains(
         aligned_zeros(groups, GRAIN_ROW.width * GROUP).reshape(-1),
         aligned_zeros(groups if wraps else 0, GRAIN_PLACE.width * GROUP).reshape(-1),
-        aligned_zeros(groups, GRAIN_PUSH.width * GROUP).reshape(-1),
+        aligned_zeros(groups, GRAIN_ACCELERATION.width * GROUP).reshape(-1),
         np.zeros((count if dragged else 0, GRAIN_DRAG.width)),
         np.zeros((count, GRAIN_LINE.width)),
         np.zeros(count),

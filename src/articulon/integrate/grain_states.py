@@ -10,7 +10,7 @@ from articulon.algebra.rotations import matrix
 from articulon.algebra.vectors import apply, apply_t, load_from
 from articulon.forces.contact.contact_history import KEEP_RECORDS
 from articulon.forces.contact.contact_tables import PLACES, WALL_WORK
-from articulon.integrate.grain_columns import DRAG_WORK, FALL_WORK, GRAIN_LINE, GRAIN_PARTIAL, GRAIN_PUSH, LINES
+from articulon.integrate.grain_columns import DRAG_WORK, FALL_WORK, GRAIN_ACCELERATION, GRAIN_LINE, GRAIN_PARTIAL, LINES
 from articulon.integrate.grain_passes import at
 from articulon.integrate.grain_verlet import COLLECT, find_middle, list_contacts, sort_works_to_come, summed
 from articulon.kernel_variants import part
@@ -18,7 +18,7 @@ from articulon.kernels import jit
 from articulon.model.state import CONTACT, DAMPING, EXTERNAL
 from articulon.passes import Pass
 
-ANGULAR_VELOCITY_AT, PUSH_AT, NUMBERS = 1, 4, 9
+ANGULAR_VELOCITY_AT, ACCELERATION_AT, NUMBERS = 1, 4, 9
 """Offsets in ``State.rule.history`` of the world-frame angular velocity and of the accelerations of the first grain,
 and the number of values per grain."""
 
@@ -48,11 +48,13 @@ def load_block(q, u, history, site, particles, grains, first, last):
 
 
 @jit
-def load_pushes(history, order, push, first, last):
+def load_accelerations(history, order, acceleration, first, last):
     """Load the accelerations of some grains into the order of cells."""
     for p in range(first, last):
-        for a in range(GRAIN_PUSH.width):
-            push[at(GRAIN_PUSH.width, p, GRAIN_PUSH.acceleration + a)] = history[PUSH_AT + NUMBERS * order[p] + a]
+        for a in range(GRAIN_ACCELERATION.width):
+            acceleration[at(GRAIN_ACCELERATION.width, p, GRAIN_ACCELERATION.acceleration + a)] = history[
+                ACCELERATION_AT + NUMBERS * order[p] + a
+            ]
 
 
 @jit
@@ -73,11 +75,13 @@ def store_block(q, u, history, rebuild, particles, grains, first, last):
 
 
 @jit
-def store_pushes(history, order, push, first, last):
+def store_accelerations(history, order, acceleration, first, last):
     """Store the accelerations of some grains from the order of cells."""
     for p in range(first, last):
-        for a in range(GRAIN_PUSH.width):
-            history[PUSH_AT + NUMBERS * order[p] + a] = push[at(GRAIN_PUSH.width, p, GRAIN_PUSH.acceleration + a)]
+        for a in range(GRAIN_ACCELERATION.width):
+            history[ACCELERATION_AT + NUMBERS * order[p] + a] = acceleration[
+                at(GRAIN_ACCELERATION.width, p, GRAIN_ACCELERATION.acceleration + a)
+            ]
 
 
 def load_all(q, u, history, site, particles, grains):
@@ -88,26 +92,26 @@ def load_all(q, u, history, site, particles, grains):
         load_block(q, u, history, site, particles, grains, first, min(first + PLACES, n))
 
 
-def load_all_pushes(history, order, push):
+def load_all_accelerations(history, order, acceleration):
     """Load all accelerations."""
     n = order.size
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
-        load_pushes(history, order, push, first, min(first + PLACES, n))
+        load_accelerations(history, order, acceleration, first, min(first + PLACES, n))
 
 
 def store_all(q, u, history, rebuild, particles, grains):
     """Store all grains."""
-    n, order, push = grains.line.shape[0], particles.order, grains.push
+    n, order, acceleration = grains.line.shape[0], particles.order, grains.acceleration
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
         last = min(first + PLACES, n)
         store_block(q, u, history, rebuild, particles, grains, first, last)
-        store_pushes(history, order, push, first, last)
+        store_accelerations(history, order, acceleration, first, last)
 
 
 ROWS: Any = None
-PUSHES: Any = None
+ACCELERATIONS: Any = None
 """Placeholders for the compiled passes that load or store all grains and all accelerations."""
 
 
@@ -120,7 +124,7 @@ def load_state(system, grains, moving, lists, refresh, state):
         grains.works[1, k] = state.contacts.work[1 if history[0] != 0.0 else 0, k]
     list_contacts(system, grains, moving, lists, refresh)
     find_middle(system, grains)
-    PUSHES(history, system.particles.order, grains.push)
+    ACCELERATIONS(history, system.particles.order, grains.acceleration)
 
 
 def store_state(system, grains, moving, lists, h, state):
@@ -149,10 +153,10 @@ def state_passes(parallel: bool) -> tuple[Any, Any]:
     def one(function: Any, name: str) -> Any:
         return part(function, f"{name}_{how}", parallel)
 
-    rows, pushes, store = (
+    rows, accelerations, store = (
         one(load_all, "load_grains"),
-        one(load_all_pushes, "load_pushes"),
+        one(load_all_accelerations, "load_accelerations"),
         one(store_all, "store_grains"),
     )
-    load = part(load_state, f"load_state_{how}", ROWS=rows, PUSHES=pushes)
+    load = part(load_state, f"load_state_{how}", ROWS=rows, ACCELERATIONS=accelerations)
     return Pass(load, allocates=True), Pass(part(store_state, f"store_state_{how}", ROWS=store), allocates=True)

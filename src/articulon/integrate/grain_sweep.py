@@ -27,10 +27,18 @@ from articulon.forces.contact.contact_tables import PLACES, RING
 from articulon.forces.contact.written_marks import is_marked, mark
 from articulon.forces.sites.cells import IMAGES
 from articulon.forces.sites.prefetching import LINE, prefetch
-from articulon.integrate.grain_columns import GRAIN, GRAIN_ASK, GRAIN_PARTIAL, GRAIN_PUSH, GRAIN_ROW, GROUP, LINES
+from articulon.integrate.grain_columns import (
+    GRAIN,
+    GRAIN_ACCELERATION,
+    GRAIN_ASK,
+    GRAIN_PARTIAL,
+    GRAIN_ROW,
+    GROUP,
+    LINES,
+)
 from articulon.integrate.grain_groups import copy
 from articulon.integrate.grain_moves import (
-    clear_ways,
+    clear_displacements,
     drift_group,
     kick_group,
     note_ways,
@@ -60,7 +68,7 @@ def ask_ahead(candidates, walls, row, group):
 def move_block(spheres, candidates, walls, grains, ring, first, last, columns, rows, partial):
     """Apply the kick and the drift that ``ask`` requests to some grains. The request is read here, so that kick and
     drift are compiled once, whether they come together or not: two copies could round differently."""
-    ask, pushes, row, size = grains.ask, grains.push, grains.row, GRAIN_PUSH.width * GROUP
+    ask, accelerations, row, size = grains.ask, grains.acceleration, grains.row, GRAIN_ACCELERATION.width * GROUP
     kicks, drifts, h, place = (
         ask[GRAIN_ASK.kicks] > 0.0,
         ask[GRAIN_ASK.drifts] > 0.0,
@@ -72,7 +80,7 @@ def move_block(spheres, candidates, walls, grains, ring, first, last, columns, r
             partial[line] = 0.0
     if drifts:
         partial[GRAIN_PARTIAL.displacement] = 0.0
-        clear_ways(columns)
+        clear_displacements(columns)
     for begin in range(first, last, GROUP):
         count, group = min(GROUP, last - begin), begin // GROUP
         ask_ahead(candidates, walls, row, group + 1)
@@ -86,9 +94,9 @@ def move_block(spheres, candidates, walls, grains, ring, first, last, columns, r
             drag, gravity = grains.drag, grains.gravity
             kick_group(spheres, walls, drag, gravity, columns, rows, begin, count, load, done, due, partial)
         if kicks and not drifts:
-            copy(columns, GRAIN.acceleration * GROUP, pushes, group * size, size)
+            copy(columns, GRAIN.acceleration * GROUP, accelerations, group * size, size)
         if drifts and not kicks:
-            copy(pushes, group * size, columns, GRAIN.acceleration * GROUP, size)
+            copy(accelerations, group * size, columns, GRAIN.acceleration * GROUP, size)
         if drifts:
             drift_group(spheres, row, place, grains.middle, columns, rows, group, begin, count, h, partial)
         put_velocities(spheres.motion, columns, rows, begin, count)
