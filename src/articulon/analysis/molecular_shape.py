@@ -151,7 +151,9 @@ def secondary_structure(run: Run, skip: float = 0.0) -> SecondaryStructure:
     except ImportError:
         raise needs_mdanalysis("secondary_structure") from None
     if found is None:
-        raise ArticulonError("secondary_structure: there are no residues with N, CA, C and O, or more than 3000")
+        raise ArticulonError(
+            "secondary_structure: there are no residues with N, CA, C and O, or there are more than 3000 of them"
+        )
     return found
 
 

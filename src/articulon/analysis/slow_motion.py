@@ -1,4 +1,4 @@
-"""Motion without inertia with free joints, and the predicted delay of a scaled run.
+"""Motion without inertia of a model whose joints may move, and the predicted delay of a scaled run.
 
 Here q are the coordinates, u the generalised speeds of the joints, M the mass matrix, F the forces including drag, and
 C the velocity products. If forces and drag balance, the speeds are u₀(q), and q' = u₀(q) is the slow motion q₀(σ). A
@@ -49,7 +49,8 @@ STEPS = 1500
 SMALL = 1e-6
 """Displacements for finite differences: rotations in radians, translations relative to the size of the model."""
 LEAST = 1e-3
-"""Fraction of the largest displacement of any moving part below which a part is ignored, also in the step control."""
+"""A moving part is ignored if its displacement is below this fraction of the largest displacement of any moving part. The
+step control uses the same fraction for speeds."""
 FASTEST = 10.0
 """Upper bound of the pace g. A lead that decelerates faster than it relaxes has no steady pace. The rest of its motion
 is then part of δ."""

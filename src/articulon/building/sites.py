@@ -244,7 +244,7 @@ class SiteBuilder(FlexibleBuilder):
             return value
         found = list(words(value, f"{called}, {what}"))
         if len(found) != count:
-            raise ModelError(f"{called}, {what}: {count} sites are added, but {len(found)} of these are given")
+            raise ModelError(f"{called}, {what}: expected one word for all sites, or {count} words, got {len(found)}")
         return found
 
     def _site_table(self) -> Sites:

@@ -25,8 +25,8 @@ from articulon.model.joints import BY_KIND, PRISMATIC, REVOLUTE
 BETWEEN = 8
 """Number of pieces into which the true path between two successive times is divided."""
 BEYOND = 0.2
-"""Time by which the true path is extrapolated at its last speed, as a fraction of the run. A run that is early is
-compared with this extension."""
+"""Time by which the true path is extrapolated at its last speed, as a fraction of the run. The end of a run that is
+ahead of the true path is compared with this extension."""
 
 
 class Group(NamedTuple):
@@ -247,8 +247,8 @@ def path_distance(
     lengths = (segments**2).sum(axis=1)
     error, delay = np.where(t > end, np.inf, position_error), np.zeros_like(position_error)
     for n in np.flatnonzero(error > 0.0):
-        # The error is at most the distance at the same time, so that only points within this shift in time can reduce
-        # it.
+        # The error is at most `off`, the distance at the same time. Only points of the true path whose shift in time,
+        # relative to T, is below this value can reduce the error.
         low = max(int(np.searchsorted(fine, t[n] - error[n] * duration)) - 1, 0)
         high = min(int(np.searchsorted(fine, t[n] + error[n] * duration)) + 1, steps.size)
         piece = slice(low, max(high, low + 1))

@@ -84,7 +84,7 @@ def from_openmm(
     source
         Name of the structure in messages.
     inferred
-        Earlier inferences, one line each.
+        Properties of the structure that were inferred so far, one line each.
     sites_too
         Whether a massless site is an error; if False, such sites are left out.
     """

@@ -64,7 +64,7 @@ def contacts(view: View) -> Figure | None:
     t = view.time_scale.factor * view.times
     number.plot(t, seen["coordination_number"], color=style.BLACK, label="contacts of a sphere")
     parts.plot(t, seen["sliding_contacts"], color=style.ORANGE, label="contacts that slide")
-    parts.plot(t, seen["rattlers"], color=style.BLUE, linestyle=(0, (5, 1.5)), label="spheres with one\nor none")
+    parts.plot(t, seen["rattlers"], color=style.BLUE, linestyle=(0, (5, 1.5)), label="rattlers: at most\none contact")
     number.set_ylabel("coordination")
     parts.set_ylabel("part")
     parts.set_ylim(-0.03, 1.03)
@@ -183,11 +183,11 @@ HARDLY = 0.02
 
 CAPTIONS = {
     "spheres": (
-        "The spheres in the first frame and the last, farther ones paler; large sets in the periodic box."
-        " Where there are contact forces: normal forces between spheres and on walls, as lines whose width shows the "
-        "magnitude, coloured above the mean. Meshes are cut half-way through the spheres. For few "
-        "spheres, paths and velocities (arrows) are shown. Of many spheres, at most one in fifty has moved so far "
-        "that it is outside the picture."
+        "The spheres in the first and the last frame. Spheres farther away are paler. Free spheres, if there are more "
+        "than a few, are drawn inside the periodic box. If there are contact forces, lines show the normal forces "
+        "between spheres and on walls: the width shows the magnitude, and forces above the mean are coloured. Meshes "
+        "are cut at half the depth of the spheres. For few spheres, paths and velocities (arrows) are shown. If there "
+        "are many spheres, up to one in fifty may be outside the picture, because they have moved far away."
     ),
     "grain_motion": "Positions of the centres, their velocities, and the speed of the surface relative to the centre.",
     "contact_ledger": (

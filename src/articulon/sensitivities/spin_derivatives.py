@@ -1,8 +1,9 @@
-"""Derivatives of the accelerations that a kick of a friction-implicit step adds because of the drift steps.
+"""Derivatives of the accelerations that a kick adds, in a friction-implicit step, to correct for the drift steps.
 
 A drift step keeps the angular velocities of links on joints that leave all rotations free (``steady_drift.py``); the
-kick supplies the remaining acceleration. With the same forces, the links have the accelerations of the equations of
-motion, but the rates of such a joint's speeds are larger than in the equations of motion by
+kick supplies the remaining acceleration. Together, the two give the links the accelerations of the equations
+of motion. The drift changes the speeds of such a joint at the rate −d. The rates that the kick gives to these speeds
+are therefore larger than those of the equations of motion, by
 
     d = R_iᵀ (g_p + ω_p × ω_i),
 
@@ -120,8 +121,9 @@ def spin_tangent(forest, ws, u, turn, shift, u_change, turning, turned, changes,
 
 @pass_of
 def spin_adjoint(forest, ws, u, weight, turning, weights, by_turning, by_shift, by_speed, by_frame):
-    """Add the derivatives of weight·d with respect to coordinates in their tangent space and to speeds (nu,), and to
-    rotations of joint frames (links, 3). The places and velocities of the links must be known. ``turning`` and
+    """Add the derivatives of weight·d with respect to three quantities: coordinates in their tangent space (nu,),
+    speeds (nu,), and rotations of joint frames (links, 3). The places and velocities of the links must be known.
+    ``turning`` and
     ``by_turning`` (links, 3) and ``weights`` (links, 6) are scratch."""
     find_turning(forest, ws, u, turning)
     for i in range(forest.kind.size):

@@ -53,7 +53,7 @@ class Impacts(Declaration):
 
     Spheres are the sites with a radius. When two spheres, or a sphere and a wall, come into contact, an impulse changes
     the speeds of the whole system at once. It acts along the normal n and, with friction, across it: u⁺ = u⁻ + M⁻¹ Jᵀ
-    Λ. J holds the rows of the contact, and trees and loops respond as one system (W. J. Stronge, Impact Mechanics,
+    Λ. J is the Jacobian of the contact, and trees and loops respond as one system (W. J. Stronge, Impact Mechanics,
     2000; F. Pfeiffer and C. Glocker, Multibody Dynamics with Unilateral Contacts, 1996).
 
     - ``newton``: the relative normal velocity of the two points becomes v_n⁺ = −e v_n⁻;
@@ -86,8 +86,9 @@ class Impacts(Declaration):
     """Spheres do not hit each other if their bodies are at most this many joints apart; those on one body never do."""
     resting_speed: Annotated[Quantity | None, Dimension("velocity", minimum=0)] = None
     """Approach speed below which an impact is inelastic and becomes a resting contact [length/time]. A resting contact
-    pushes but does not pull, and lasts as long as accelerations press the two objects together. With None contacts
-    never rest: a bouncing ball then has infinitely many impacts in a finite time, and the run ends with an error."""
+    pushes but does not pull, and lasts as long as accelerations press the two objects together. If it is
+    None, contacts never rest: a bouncing ball has infinitely many impacts in a finite time, and the run ends with an
+    error."""
 
     @model_validator(mode="after")
     def _in_bounds(self) -> Self:
@@ -106,8 +107,8 @@ class Impacts(Declaration):
             raise ModelError(f"{where}: impacts are declared twice; one declaration holds every pair")
         if any(getattr(force, "kind", None) == "contact" for force in model.forces):
             raise ModelError(
-                f"{where}: the spheres of this model also have contacts, and both would repel them; "
-                "leave out one of the two"
+                f"{where}: the spheres of this model also have contact forces; impacts and contact forces would both "
+                "repel them, so leave out one of the two"
             )
         if not (model.sites.radius > 0.0).any():
             raise ModelError(f"{where}: the model has no spheres; give sites a radius")
@@ -116,8 +117,8 @@ class Impacts(Declaration):
             moving = [key for key in MOVES if any(float(x) != 0.0 for x in getattr(wall, key, ()))]
             if moving:
                 raise ModelError(
-                    f"{where}.walls[{k}].{moving[0]}: walls of impacts cannot move; leave it out, or carry a sphere by "
-                    "a driven body"
+                    f"{where}.walls[{k}].{moving[0]}: walls of impacts cannot move; leave out this key, or use a "
+                    "sphere on a driven body instead of the wall"
                 )
         spheres = int((model.sites.radius > 0.0).sum())
         if not parts and spheres < 2:
