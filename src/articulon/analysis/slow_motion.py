@@ -49,8 +49,8 @@ STEPS = 1500
 SMALL = 1e-6
 """Displacements for finite differences: rotations in radians, translations relative to the size of the model."""
 LEAST = 1e-3
-"""A moving part is ignored if its displacement is below this fraction of the largest displacement of any moving part. The
-step control uses the same fraction for speeds."""
+"""A moving part is ignored if its displacement is below this fraction of the largest displacement of any moving part.
+The step control uses the same fraction for speeds."""
 FASTEST = 10.0
 """Upper bound of the pace g. A lead that decelerates faster than it relaxes has no steady pace. The rest of its motion
 is then part of δ."""
