@@ -37,6 +37,7 @@ from articulon.dynamics.dca.two_handle import (
 )
 from articulon.dynamics.dca.two_handle_modes import (
     accelerate_block_modes,
+    add_bias_to_modes,
     add_modes,
     add_swept,
     begin_block_correction,
@@ -46,7 +47,6 @@ from articulon.dynamics.dca.two_handle_modes import (
     follow_block_modes,
     keep_modes,
     load_block_modes,
-    push_block_modes,
 )
 from articulon.dynamics.kinematics import frames
 from articulon.kernels import routine
@@ -146,7 +146,7 @@ def assemble_block(forest, tree, node, tau, wrench, moving, ws, scratch):
                     dw, dv = transfer_apply(T, cw, cv)
                     store_from(bias_acceleration[node], c, 0, add(load_from(bias_acceleration[node], c, 0), dw))
                     store_from(bias_acceleration[node], c, 3, add(load_from(bias_acceleration[node], c, 3), dv))
-            push_block_modes(forest, ws, i, n, f, rate[c])
+            add_bias_to_modes(forest, ws, i, n, f, rate[c])
             n = add(n, cross(r, f))
             if insides[i]:
                 if not firsts[i]:
@@ -267,7 +267,7 @@ def correct_block_inward(forest, tree, node, ws, scratch):
                 if spines[i]:
                     for h in range(6):
                         bias_acceleration[node, c, h] += s * tip_response[j, h]
-            push_block_modes(forest, ws, i, n, f, rate[c])
+            add_bias_to_modes(forest, ws, i, n, f, rate[c])
             n = add(n, cross(r, f))
             if not insides[i]:
                 n, f = add(n, load_from(bias[node], c, 0)), add(f, load_from(bias[node], c, 3))

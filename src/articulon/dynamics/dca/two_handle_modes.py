@@ -31,7 +31,7 @@ def load_block_modes(forest, ws, i, spine, K, T, scratch):
 
 
 @by_forest
-def push_block_modes(forest, ws, i, n, f, rate):
+def add_bias_to_modes(forest, ws, i, n, f, rate):
     """Adds a bias at node i to the modes of its body, whose biases are in ``rate`` (nu,)."""
 
 

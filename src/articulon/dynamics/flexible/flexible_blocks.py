@@ -23,6 +23,7 @@ from articulon.dynamics.dca.two_handle import (
 )
 from articulon.dynamics.dca.two_handle_modes import (
     accelerate_block_modes,
+    add_bias_to_modes,
     add_modes,
     add_swept,
     begin_block_correction,
@@ -32,7 +33,6 @@ from articulon.dynamics.dca.two_handle_modes import (
     follow_block_modes,
     keep_modes,
     load_block_modes,
-    push_block_modes,
 )
 from articulon.dynamics.flexible.flexible_articulated import condense_modes, load_modes
 from articulon.dynamics.flexible.flexible_kinematics import carrying_modes
@@ -186,8 +186,8 @@ def load_modes_of_block(forest, ws, i, spine, K, T, scratch):
             store_from(scratch.tip_response, at + j, 3, yv)
 
 
-@for_flexible(push_block_modes)
-def push_modes_of_block(forest, ws, i, n, f, rate):
+@for_flexible(add_bias_to_modes)
+def add_bias_to_modes_of_block(forest, ws, i, n, f, rate):
     """Adds a bias at node i to the biases of its body's modes, which are in ``rate`` (nu,)."""
     _, count, _, row, _, at = carrying_modes(forest, i)
     for j in range(count):
