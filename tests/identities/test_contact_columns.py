@@ -18,7 +18,7 @@ from articulon.forces.contact.contact_columns import (
     MOTION,
     RECORD,
     RESISTANCE,
-    SEEN,
+    STATISTICS,
 )
 from articulon.forces.contact.contact_tables import WORKS
 from articulon.integrate.grain_columns import (
@@ -58,7 +58,7 @@ def test_what_lies_behind_a_part_begins_where_it_ends() -> None:
     assert RECORD.width == KEPT.since
     assert KEPT.width - KEPT.resistance == RESISTANCE.width
     assert BATCH.width - BATCH.law == LAW.rolling
-    assert SEEN.begun == WORKS
+    assert STATISTICS.begun == WORKS
     assert GRAIN_PARTIAL.due - GRAIN_PARTIAL.done == GRAIN_PARTIAL.low - GRAIN_PARTIAL.due == LINES
     assert (
         MOTION.kind - MOTION.angular_velocity

@@ -13,7 +13,7 @@ from articulon.units import UnitSystem
 
 SAME = 1.0
 """Difference of wall times below which two options count as equally fast [s]."""
-SEEN = 1e-2
+VISIBLE = 1e-2
 """Relaxation time, as a fraction of the run, above which effects of inertia may be visible."""
 TIE = 1.25
 """Ratio up to which two costs count as equal, because the cost of later parts of a run may differ from that of the
@@ -77,7 +77,7 @@ def _explicit(best: Option, scales: CaseTimeScales, time_text: Callable[[float],
     if math.isfinite(scales.contact):
         return f"a collision, or a wave across a grain, lasts {time_text(20.0 * scales.contact)} and must be resolved"
     if not best.equal_steps:
-        if SEEN * scales.duration < scales.slowest_drag < math.inf:
+        if VISIBLE * scales.duration < scales.slowest_drag < math.inf:
             return f"inertia lasts for {time_text(scales.slowest_drag)} of {time_text(scales.duration)} and is visible"
         if math.isfinite(scales.slowest_drag):
             return "the run is so short that approximations save nothing"

@@ -87,8 +87,8 @@ class GrainPartialColumns(Columns):
     width: int = 22
 
 
-class GrainAskPlaces(Columns):
-    """Places in ``Grains.ask``, the request for a sweep."""
+class GrainRequestPlaces(Columns):
+    """Places in ``Grains.request``, the request for a sweep."""
 
     touches: int = 0
     """Whether to evaluate contacts."""
@@ -164,5 +164,5 @@ GRAIN_ACCELERATION = GrainAccelerationColumns()
 GRAIN_LINE = GrainLineColumns()
 GRAIN_DRAG = GrainDragColumns()
 GRAIN_PARTIAL = GrainPartialColumns()
-GRAIN_ASK = GrainAskPlaces()
+GRAIN_REQUEST = GrainRequestPlaces()
 GRAIN = GrainColumns()

@@ -13,11 +13,11 @@ from articulon.forces.contact.contact_tables import PLACES, SYSTEM, aligned_zero
 from articulon.forces.sites.cells import IMAGES
 from articulon.integrate.grain_columns import (
     GRAIN_ACCELERATION,
-    GRAIN_ASK,
     GRAIN_DRAG,
     GRAIN_LINE,
     GRAIN_PARTIAL,
     GRAIN_PLACE,
+    GRAIN_REQUEST,
     GRAIN_ROW,
     GROUP,
     LINES,
@@ -49,8 +49,8 @@ class Grains(NamedTuple):
     """``drag`` in the order of the model, of the same shape."""
     partial: np.ndarray
     """See ``GRAIN_PARTIAL``; a row for each block of grains, shape (blocks, 22)."""
-    ask: np.ndarray
-    """See ``GRAIN_ASK``, shape (9,)."""
+    request: np.ndarray
+    """See ``GRAIN_REQUEST``, shape (9,)."""
     gravity: np.ndarray
     """Gravitational acceleration [length/time²], shape (3,)."""
     middle: np.ndarray
@@ -73,7 +73,7 @@ def grains_of(count: int, dragged: bool, wraps: bool) -> Grains:
         np.zeros(count),
         np.zeros((count if dragged else 0, GRAIN_DRAG.width)),
         np.zeros((blocks_of(count), GRAIN_PARTIAL.width)),
-        np.zeros(GRAIN_ASK.width),
+        np.zeros(GRAIN_REQUEST.width),
         np.zeros(3),
         np.zeros(3),
         np.zeros((2, LINES)),

@@ -18,7 +18,7 @@ from articulon.forces.contact.contact_history import KEEP_RECORDS
 from articulon.forces.contact.contact_powers import pair_powers, wall_powers
 from articulon.forces.contact.contact_tables import WORKS
 from articulon.forces.sites.cells import LOST, OVERFLOW
-from articulon.integrate.grain_verlet import RESISTANCE_PASS, meet_walls, sum_seen
+from articulon.integrate.grain_verlet import RESISTANCE_PASS, meet_walls, sum_statistics
 from articulon.model import Workspace
 from articulon.passes import pass_of
 
@@ -83,8 +83,8 @@ def look(pairs, contacts, lists, carried, links, touching, now, times, found):
         return
     pairs(touching, time, h)
     contacts[RESISTANCE_PASS](touching, time, h)
-    sum_seen(touching.candidates.block, times)
-    sum_seen(touching.walls.block, times)
+    sum_statistics(touching.candidates.block, times)
+    sum_statistics(touching.walls.block, times)
     sum_contacts(carried, links, touching)
     found[0] = SUCCEEDED if touching.walls.counts[COUNTS.fault] == 0 else IMPOSSIBLE_POSITION
 
@@ -93,17 +93,17 @@ def look(pairs, contacts, lists, carried, links, touching, now, times, found):
 def book_contacts(carried, links, touching, span, works, line):
     """Add the works of contacts over a time ``span`` (1,), at links that move at their mean speeds, to the works from
     the place ``line`` on."""
-    time, seen = span[0], touching.candidates.block
+    time, statistics = span[0], touching.candidates.block
     move_spheres(carried, links, touching)
     pair_powers(touching)
-    for b in range(seen.shape[0]):
+    for b in range(statistics.shape[0]):
         for k in range(WORKS):
-            works[line + k] += time * seen[b, k]
+            works[line + k] += time * statistics[b, k]
     for k in range(WORKS):
-        seen[0, k] = 0.0
-    wall_powers(touching, seen[0])
+        statistics[0, k] = 0.0
+    wall_powers(touching, statistics[0])
     for k in range(WORKS):
-        works[line + k] += time * seen[0, k]
+        works[line + k] += time * statistics[0, k]
 
 
 @pass_of

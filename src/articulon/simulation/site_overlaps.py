@@ -156,7 +156,7 @@ def repulsion_of_pairs(rows, k, r2, charges, result):
 def _kernel(law: Any, name: str) -> Any:
     """Return :func:`repulsion_of_pairs` compiled for a law. It is compiled only if a start may have overlaps."""
     cached = not name.startswith("user-pair")
-    return specialised(repulsion_of_pairs, f"push_of_pairs_{name}", cached=cached, called="python", LAW=law)
+    return specialised(repulsion_of_pairs, f"repulsion_of_pairs_{name}", cached=cached, called="python", LAW=law)
 
 
 def nearest_image(model: Model, vectors: np.ndarray) -> np.ndarray:

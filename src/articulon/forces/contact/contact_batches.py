@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from articulon.forces.contact.contact_columns import BATCH, LAW, SEEN
+from articulon.forces.contact.contact_columns import BATCH, LAW, STATISTICS
 from articulon.forces.contact.contact_law import TINY
 from articulon.forces.contact.contact_powers import surface_velocity
 from articulon.forces.contact.contact_tables import FRICTION_WORK, PARTS, SLIDES, SPRING_WORK, STICKS, VISCOUS_WORK
@@ -211,7 +211,7 @@ def lever(batch, k):
 
 
 @jit
-def book(batch, count, h, rows, seen):
+def book(batch, count, h, rows, statistics):
     """Add to the ledger lines of a block the work of contacts since the last evaluation, a time h ago: the mean of the
     previous and current forces times the displacement of the surfaces. This is the trapezoidal rule. It is of second
     order in h/t_c, except in the first step of a contact, and of first order in h v/R, the angle by which the normal
@@ -269,11 +269,11 @@ def book(batch, count, h, rows, seen):
         )
         viscous_to_come -= sticks * damps
         friction_to_come -= slides * damps if LAMMPS else 0.0
-    seen[SPRING_WORK] += 0.5 * h * spring
-    seen[VISCOUS_WORK] += 0.5 * h * viscous
-    seen[FRICTION_WORK] += 0.5 * h * friction
-    seen[SEEN.viscous_to_come] += viscous_to_come
-    seen[SEEN.friction_to_come] += friction_to_come
+    statistics[SPRING_WORK] += 0.5 * h * spring
+    statistics[VISCOUS_WORK] += 0.5 * h * viscous
+    statistics[FRICTION_WORK] += 0.5 * h * friction
+    statistics[STATISTICS.viscous_to_come] += viscous_to_come
+    statistics[STATISTICS.friction_to_come] += friction_to_come
 
 
 @jit

@@ -116,7 +116,7 @@ class HistoryColumns(Columns):
 
     since: int = 4
     """Time at which the contact began [time]."""
-    standing: int = 5
+    friction_state: int = 5
     """Whether it sticks or slides, as in ``Candidates.touches``."""
     width: int = 8
 
@@ -127,7 +127,7 @@ class KeptColumns(Columns):
 
     since: int = 16
     """Time at which the contact began [time]."""
-    standing: int = 17
+    friction_state: int = 17
     """Whether it sticks or slides, as in ``Candidates.touches``."""
     resistance: int = 18
     """First of the columns of ``RESISTANCE`` (7)."""
@@ -153,7 +153,7 @@ class CountsPlaces(Columns):
     width: int = 6
 
 
-class SeenColumns(Columns):
+class StatisticsColumns(Columns):
     """Columns of ``Candidates.block`` and ``WallSlots.block``: quantities that a pass records for a block of places.
     The works since the last pass come first, by ledger line (5)."""
 
@@ -179,7 +179,7 @@ class SeenColumns(Columns):
 
 
 class TimesPlaces(Columns):
-    """Columns of ``State.contacts.times``: totals of all passes so far, as in ``SEEN``."""
+    """Columns of ``State.contacts.times``: totals of all passes so far, as in ``STATISTICS``."""
 
     begun: int = 0
     ended: int = 1
@@ -324,7 +324,7 @@ RESISTANCE = ResistanceColumns()
 HISTORY = HistoryColumns()
 KEPT = KeptColumns()
 COUNTS = CountsPlaces()
-SEEN = SeenColumns()
+STATISTICS = StatisticsColumns()
 TIMES = TimesPlaces()
 BATCH = BatchFields()
 WALL_MOTION = WallMotionColumns()

@@ -53,7 +53,7 @@ def store_record(record, touches, since, resistance, slot, column, k, swapped):
         column[k, a] = record[slot, a]
     if swapped:
         swap_record(column, k)
-    column[k, KEPT.since], column[k, KEPT.standing] = since[slot], touches[slot]
+    column[k, KEPT.since], column[k, KEPT.friction_state] = since[slot], touches[slot]
     if resistance.shape[0] > 0:
         copy_resistance(resistance, slot, 0, column, k, KEPT.resistance, swapped)
 
@@ -64,7 +64,7 @@ def load_wall_contact(kept, k, walls, slot):
     column = kept.column
     for a in range(RECORD.width):
         walls.record[slot, a] = column[k, a]
-    walls.since[slot], walls.touches[slot] = column[k, KEPT.since], np.int8(column[k, KEPT.standing])
+    walls.since[slot], walls.touches[slot] = column[k, KEPT.since], np.int8(column[k, KEPT.friction_state])
     if walls.resistance.shape[0] > 0:
         copy_resistance(column, k, KEPT.resistance, walls.resistance, slot, 0, False)
 
@@ -75,7 +75,7 @@ def store_history(candidates, slot, kept, k, swapped):
     it."""
     history = kept.history
     copy_memory(candidates.memory, slot, history, k, swapped)
-    history[k, HISTORY.since], history[k, HISTORY.standing] = candidates.since[slot], candidates.touches[slot]
+    history[k, HISTORY.since], history[k, HISTORY.friction_state] = candidates.since[slot], candidates.touches[slot]
     if candidates.resistance.shape[0] > 0:
         copy_resistance(candidates.resistance, slot, 0, kept.column, k, KEPT.resistance, swapped)
 
@@ -86,7 +86,10 @@ def load_history(kept, k, swapped, candidates, slot):
     read."""
     history = kept.history
     copy_memory(history, k, candidates.memory, slot, swapped)
-    candidates.since[slot], candidates.touches[slot] = history[k, HISTORY.since], np.int8(history[k, HISTORY.standing])
+    candidates.since[slot], candidates.touches[slot] = (
+        history[k, HISTORY.since],
+        np.int8(history[k, HISTORY.friction_state]),
+    )
     if candidates.resistance.shape[0] > 0:
         copy_resistance(kept.column, k, KEPT.resistance, candidates.resistance, slot, 0, swapped)
 
@@ -187,7 +190,10 @@ def take_block(memory, source, column, history, first, last):
             column[k, a] = memory[s, a]
         for a in range(MEMORY.width):
             history[k, a] = memory[s, a]
-        history[k, HISTORY.since], history[k, HISTORY.standing] = memory[s, KEPT.since], memory[s, KEPT.standing]
+        history[k, HISTORY.since], history[k, HISTORY.friction_state] = (
+            memory[s, KEPT.since],
+            memory[s, KEPT.friction_state],
+        )
 
 
 def take_pairs(memory, source, kept):

@@ -21,7 +21,7 @@ from articulon.forces.contact.contact_columns import (
     MOTION,
     RECORD,
     RESISTANCE,
-    SEEN,
+    STATISTICS,
 )
 from articulon.forces.contact.wall_tables import WallLists, Walls, empty_lists, wall_tables
 from articulon.forces.sites.cells import grid
@@ -106,7 +106,7 @@ class Candidates(NamedTuple):
     counts: np.ndarray
     """See ``COUNTS``, shape (2,)."""
     block: np.ndarray
-    """What the last pass recorded by block, see ``SEEN``, shape (blocks, 14)."""
+    """What the last pass recorded by block, see ``STATISTICS``, shape (blocks, 14)."""
 
 
 class WallSlots(NamedTuple):
@@ -135,7 +135,7 @@ class WallSlots(NamedTuple):
     counts: np.ndarray
     """See ``COUNTS``, shape (6,)."""
     block: np.ndarray
-    """What the last pass recorded by block, see ``SEEN``, shape (blocks, 14)."""
+    """What the last pass recorded by block, see ``STATISTICS``, shape (blocks, 14)."""
 
 
 class Kept(NamedTuple):
@@ -244,7 +244,7 @@ def empty_candidates(spheres: int, capacity: int, resists: bool) -> Candidates:
         aligned_zeros(capacity, RECORD.width),
         np.zeros((capacity if resists else 0, RESISTANCE.width)),
         np.zeros(2, dtype=np.int64),
-        np.zeros((blocks_of(spheres), SEEN.width)),
+        np.zeros((blocks_of(spheres), STATISTICS.width)),
     )
 
 
@@ -261,7 +261,7 @@ def empty_wall_slots(spheres: int, capacity: int, resists: bool) -> WallSlots:
         aligned_zeros(capacity, RECORD.width),
         np.zeros((capacity if resists else 0, RESISTANCE.width)),
         np.zeros(COUNTS.width, dtype=np.int64),
-        np.zeros((blocks_of(spheres), SEEN.width)),
+        np.zeros((blocks_of(spheres), STATISTICS.width)),
     )
 
 

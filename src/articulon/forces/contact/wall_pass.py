@@ -19,7 +19,7 @@ from articulon.forces.contact.contact_columns import (
     MOTION,
     RECORD,
     RESISTANCE,
-    SEEN,
+    STATISTICS,
     WALL_NUMBER,
     WALL_PLACE,
     WALL_POSE,
@@ -200,7 +200,9 @@ def ask_ahead(slots, lists, motion, slot, behind):
 
 
 @jit
-def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, places, numbers, old, spare, seen):
+def wall_block(
+    slots, walls, lists, motion, order, table, first, last, time, h, places, numbers, old, spare, statistics
+):
     """Evaluate the contacts of some places with walls; return the fault, the sphere and the wall."""
     start, touches, since = slots.start, slots.touches, slots.since
     begun, ended, durations, longest, deepest = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -245,15 +247,24 @@ def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, 
                 deepest, whose, what = delta / motion[p, MOTION.radius], order[p], order.size + slots.feature[slot]
         for k in range(rows, had):
             touches[base + k] = FREE
-    seen[SEEN.begun], seen[SEEN.ended], seen[SEEN.durations], seen[SEEN.longest] = begun, ended, durations, longest
-    seen[SEEN.deepest], seen[SEEN.deep_first], seen[SEEN.deep_other] = deepest, whose, what
+    (
+        statistics[STATISTICS.begun],
+        statistics[STATISTICS.ended],
+        statistics[STATISTICS.durations],
+        statistics[STATISTICS.longest],
+    ) = begun, ended, durations, longest
+    statistics[STATISTICS.deepest], statistics[STATISTICS.deep_first], statistics[STATISTICS.deep_other] = (
+        deepest,
+        whose,
+        what,
+    )
     return fault, sphere, wall
 
 
 def share_walls(slots, walls, lists, spheres, particles, table, time, h):
     """Evaluate all places in parallel. Numba's parallel loops accept no tuples of tuples."""
-    n, seen, counts = spheres.radius.shape[0], slots.block, slots.counts
-    for b in prange(seen.shape[0]):
+    n, statistics, counts = spheres.radius.shape[0], slots.block, slots.counts
+    for b in prange(statistics.shape[0]):
         places, numbers = np.empty((TOUCHED, WALL_PLACE.width)), np.empty((TOUCHED, WALL_NUMBER.width), np.int64)
         old, spare = np.empty(TOUCHED, np.int64), np.empty((TOUCHED, KEPT.width))
         block = np.int64(b)
@@ -273,7 +284,7 @@ def share_walls(slots, walls, lists, spheres, particles, table, time, h):
             numbers,
             old,
             spare,
-            seen[block],
+            statistics[block],
         )
         if fault != 0:  # threads may overwrite each other: any fault ends the run
             counts[COUNTS.fault], counts[COUNTS.sphere], counts[COUNTS.wall] = fault, sphere, wall
