@@ -21,9 +21,9 @@ class ChainGroup(NamedTuple):
     kind: str
     """Architecture, ``linear`` or ``ring``."""
     chain: np.ndarray
-    """Numbers of the chains, shape (alike,)."""
+    """Numbers of the chains, shape (group,)."""
     bead: np.ndarray
-    """Columns of their beads in order along the backbone, shape (alike, beads per chain)."""
+    """Columns of their beads in order along the backbone, shape (group, beads per chain)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ class Chains:
         """Number of the chain of each entry of ``bead``, shape (beads of chains,)."""
         return np.repeat(np.arange(len(self)), self.length)
 
-    def alike(self, chosen: np.ndarray | None = None) -> Iterator[ChainGroup]:
+    def equal_groups(self, chosen: np.ndarray | None = None) -> Iterator[ChainGroup]:
         """Yield the linear chains and rings in groups of equal architecture and length; ``chosen`` limits them to
         chains of the given numbers."""
         numbers = self.ordered if chosen is None else chosen[~self.branched[chosen]]

@@ -213,7 +213,7 @@ def _amount(one: MotionError, kind: str, duration: float) -> str:
     if kind == "position":
         return f"{_percent(one.position)} of its range off"
     if abs(one.delay) >= 0.5 * one.time * duration:
-        return f"{_percent(one.time)} {'delay' if one.delay >= 0.0 else 'early'}"
+        return f"{_percent(one.time)} {'late' if one.delay >= 0.0 else 'early'}"
     return f"{_percent(one.time)} off its path"
 
 

@@ -93,7 +93,7 @@ class SharedBeadDriver(BeadDriver):
             self.ranks.abort(error)
             raise
         finally:
-            self.ranks.alike = False
+            self.ranks.synchronised = False
 
     def _take_together(self, state: State, steps: int) -> int:
         own, arrays, counters, h = self.own_steps, self.arrays, state.counters, self.step
