@@ -20,7 +20,8 @@ from articulon.forces.evaluation import Evaluator
 from articulon.integrate import FrictionImplicit
 from articulon.integrate.choice import driver
 from articulon.integrate.problem import Problem
-from articulon.integrate.status import STOPPED, advance_stop
+from articulon.integrate.status import STOPPED
+from articulon.integrate.stop_conditions import advance_of, stop_of
 from articulon.scaling import ErrorControlled, NoScaling
 from validation.page import table, write_section
 
@@ -100,7 +101,7 @@ def paths(problem: Passage, policy: Any, keep_momentum: bool = True) -> Found:
         if not keep_momentum:
             # Of a single motion the flag that noise acts has no other effect: its memory is the slowest.
             run.followed.slowest[1] = 0.0
-        run.stop = advance_stop(model, 0, np.array([1.0, 0.0, 0.0]), 1.0)
+        run.stop = stop_of(model, advance_of(model, 0, np.array([1.0, 0.0, 0.0]), 1.0))
         while True:
             before = float(state.time[0])
             ended = run.advance(state, 1e4 * truth, 50 if policy.varies else 10**9)

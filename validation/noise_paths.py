@@ -23,7 +23,8 @@ from articulon.forces.evaluation import Evaluator
 from articulon.integrate import FrictionImplicit
 from articulon.integrate.choice import driver
 from articulon.integrate.problem import Problem
-from articulon.integrate.status import DIVERGED, STOPPED, advance_stop
+from articulon.integrate.status import DIVERGED, STOPPED
+from articulon.integrate.stop_conditions import advance_of, stop_of
 from articulon.model.state import DAMPING
 from articulon.scaling import Constant, ErrorControlled, NoScaling
 from articulon.scaling.base import ScalingPolicy
@@ -61,7 +62,7 @@ def docked(kind: Kind, seed: int) -> dict[str, float]:
     rule = FrictionImplicit(rule="friction-implicit", step=step)
     advance = driver(Problem(evaluator, rule, kind.policy, beta), state)
     state = evaluator.initial_state(memory=advance.memory)
-    advance.stop = advance_stop(model, model.body("core"), np.array([1.0, 0.0, 0.0]), ADVANCE)
+    advance.stop = stop_of(model, advance_of(model, model.body("core"), np.array([1.0, 0.0, 0.0]), ADVANCE))
     least = 1.0
     while True:
         ended = advance.advance(state, 1e3, 2**16)

@@ -106,8 +106,11 @@ class Measuring:
     @property
     def _until(self) -> float:
         """Time up to which the whole run can be tried [time]; 0 if a stop condition ends it at an unknown time."""
-        if self.subject.case.run.stop is None:
+        stop = self.subject.case.run.stop
+        if stop is None:
             return self.scales.duration
+        if stop.advance is None:
+            return 0.0
         return BEFORE * self.scales.end if math.isfinite(self.scales.end) else 0.0
 
     def _deadline(self, candidate: Candidate) -> float:

@@ -156,7 +156,7 @@ def approach_of(case: Case, keep_joints: bool = False) -> Approach | None:
 
     stop, gone = case.run.stop, np.zeros(3)
     goal, follow, along = np.inf, 0, np.zeros(3)
-    if stop is not None:
+    if stop is not None and stop.advance is not None and stop.direction is not None:
         link = int(model.link[model.body(stop.body)])
         inside = [k for k, (a, b) in enumerate(floating) if a <= link < b]
         if inside:
@@ -170,7 +170,7 @@ def approach_of(case: Case, keep_joints: bool = False) -> Approach | None:
     if not keep_joints:
         lead = follow if np.isfinite(goal) else int(np.argmax(relaxations))
         root = floating[lead][0]
-        watched = int(model.head[root]) if stop is None else model.body(stop.body)
+        watched = int(model.head[root]) if stop is None or stop.advance is None else model.body(stop.body)
         ends = Ends(end, root, watched, along, goal)
         motion = slow_motion(model, float(relaxations[lead]), ends)
         if motion is not None:

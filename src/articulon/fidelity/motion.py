@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.dynamics.centres_of_mass import centre_of_mass
 from articulon.fidelity.paths import (
     Group,
     Path,
@@ -236,40 +235,33 @@ def _running(errors: np.ndarray, width: int) -> np.ndarray:
 def arrival(record: Record, groups: list[Group], truth: Path, inertia: np.ndarray | None = None) -> MotionError | None:
     """Return the delay of the arrival that ends the run, compared with the true path; None if neither path arrives.
 
-    The parameters are those of :func:`compare`; the effect of inertia is taken for the tree of the arriving body. If
-    only one of the two paths arrives, the delay is at least the rest of the run.
+    The parameters are those of :func:`compare`. The effect of inertia is that for the tree of the arriving body, or the
+    least for the trees of two bodies that approach each other. If only one of the two paths arrives, the delay is at
+    least the rest of the run.
     """
     if record.stop is None:
         return None
-    body, direction, advance = record.stop
     model, T = record.model, record.duration
-
-    def gone(q: np.ndarray) -> np.ndarray:
-        return np.array([direction @ centre_of_mass(model, one, body)[0] for one in q])
-
-    start = gone(record.q[:1])[0]
-    true, run = gone(truth.q) - start, gone(record.q[-2:]) - start
-    beyond = np.flatnonzero(true >= advance)
-    ended = run[-1] >= advance * (1.0 - 1e-9)
+    stop = record.stop.started(model, record.q[0])
+    true, run = (np.array([stop.beyond(model, q) for q in path]) for path in (truth.q, record.q[-2:]))
+    beyond = np.flatnonzero(true >= 0.0)
+    ended = run[-1] >= -1e-9 * stop.whole
     if not beyond.size and not ended:
         return None
     t = record.times
-    mine = (
-        t[-1]
-        if not ended or run[-1] <= run[-2]
-        else t[-2] + (advance - run[-2]) / (run[-1] - run[-2]) * (t[-1] - t[-2])
-    )
+    mine = t[-1] if not ended or run[-1] <= run[-2] else t[-2] - run[-2] / (run[-1] - run[-2]) * (t[-1] - t[-2])
     theirs = float(truth.times[-1])
     if beyond.size:
         k = max(int(beyond[0]), 1)
-        theirs = float(np.interp(advance, true[k - 1 : k + 1], truth.times[k - 1 : k + 1]))
+        theirs = float(np.interp(0.0, true[k - 1 : k + 1], truth.times[k - 1 : k + 1]))
     delay = whole = float(mine) - theirs
     if inertia is not None:
-        root = int(model.forest.tree[model.tree_of_link[model.link[body]]])
-        first = next(k for k, group in enumerate(groups) if group.start >= model.forest.u_start[root])
-        delay *= 1.0 - float(inertia[-1, first])
+        moving = [link for link in (int(model.link[body]) for body in stop.bodies) if link >= 0]
+        roots = [int(model.forest.tree[model.tree_of_link[link]]) for link in moving]
+        firsts = [next(k for k, g in enumerate(groups) if g.start >= model.forest.u_start[root]) for root in roots]
+        delay *= 1.0 - min(float(inertia[-1, first]) for first in firsts)
         theirs = float(mine) - delay
-    what, error = f"{ARRIVAL}{model.names[body]}", abs(delay) / T
+    what, error = f"{ARRIVAL}{model.names[stop.bodies[0]]}", abs(delay) / T
     errors = np.where(t >= min(theirs, float(mine)), np.abs(t - theirs) / T, 0.0) if delay > 0.0 else np.zeros(t.size)
     errors[-1] = error
     own = abs(whole) / T - error, 0.0

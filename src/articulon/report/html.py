@@ -236,8 +236,9 @@ def run_rows(view: View) -> Iterator[tuple[str, str]]:
     yield "simulated time", f"{time.text(simulated)} of {time.text(summary.get('duration'))}"
     if view.case.run.stop is not None:
         stop = view.case.run.stop
-        length = suited(units, "length", float(stop.advance))
-        goal = f"{stop.label} means that {stop.body} has advanced by {length.text(float(stop.advance))}"
+        length = suited(units, "length", stop.length).text(stop.length)
+        what = f"has advanced by {length}" if stop.to is None else f"is within {length} of {stop.to}"
+        goal = f"{stop.label} means that {stop.body} {what}"
         yield stop.label, f"{time.text(view.stop_time, 6)} ({goal})" if view.stop_time is not None else f"no ({goal})"
     yield "wall time", wall_time(wall)
     if simulated and wall:

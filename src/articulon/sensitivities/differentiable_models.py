@@ -157,8 +157,8 @@ def _checked(run: DifferentiableRun, where: str) -> DifferentiableRun:
     if noise is not None and not run.policy.scales:
         check_baths(run.model, [("Brownian forces", float(noise.temperature))])
     check_durations(run.model, float(run.times[-1]))
-    if run.stop is not None and run.stop.body not in run.model.names:
-        raise CaseError(f"{where}: stop.body: there is no body {shown(run.stop.body)}")
+    if run.stop is not None:
+        run.stop.condition(run.model, f"{where}: stop")
     return run
 
 

@@ -97,7 +97,11 @@ def with_form(table: Mapping[str, Any], path: Sequence[Part], word: str, form: t
     table, path
         The case, and the path of the section.
     word
-        Word that selects the new kind, such as ``"rk4"``. form Declaration of the new kind. Raises
+        Word that selects the new kind, such as ``"rk4"``.
+    form
+        Declaration of the new kind.
+
+    Raises
     ------
     CaseError
         For a section that has only one kind.

@@ -306,7 +306,11 @@ class CaseDocument:
         key
             Key of the section: ``integrator``, ``scaling``, ``thermostat``, ``forces[0]``.
         word
-            Word that selects the new kind, such as ``"rk4"``. form Declaration of the new kind. Raises
+            Word that selects the new kind, such as ``"rk4"``.
+        form
+            Declaration of the new kind.
+
+        Raises
         ------
         CaseError
             For a section that has only one kind.
