@@ -231,7 +231,7 @@ def ready(function: Any, signature: Any) -> Any:
 def check_value(function: Any) -> None:
     """Raises TypeError for a kernel that cannot be handed to others, because its address would be null."""
     if function.targetoptions.get("no_cfunc_wrapper"):
-        raise TypeError(f"{function.__name__} is compiled to be called from Python alone, not as a value")
+        raise TypeError(f"{function.__name__} is compiled only for calls from Python, not for use as a value")
 
 
 def prepare_for(function: Any, arguments: Iterable[Any]) -> Any:
@@ -327,7 +327,7 @@ def _load(function: Any, signature: Any, mark: Path) -> None:
         if not mark.exists():
             raise
         what, where = function.__name__, cache_folder()
-        announce(f"{where}: what is kept of {what} is damaged ({failure}); compiling it again")
+        announce(f"{where}: the cached code of {what} is damaged ({failure}); compiling it again")
         Path(function._cache._cache_file._index_path).unlink(missing_ok=True)
         mark.unlink(missing_ok=True)
         _compile_aside([(function, signature)])

@@ -181,5 +181,5 @@ def _read(file: Path) -> Any:
     digest, kept = kept[:_DIGEST], kept[_DIGEST:]
     if hashlib.sha256(kept).digest() == digest:
         return pickle.loads(kept)
-    announce(f"{file}: what is kept of a part of kernels is damaged; compiling it again")
+    announce(f"{file}: the cached code of a part of kernels is damaged; compiling it again")
     return None

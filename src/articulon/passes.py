@@ -370,7 +370,7 @@ def _part(value: Any) -> tuple[int, bytes]:
     if isinstance(value, Function):
         return value.number, _WORDS[3].pack(value.__wrapper_address__(), 0, value.native)
     if isinstance(value, bool | np.bool_):
-        raise TypeError("a pass takes no truth values: a program has a pass, or it has not")
+        raise TypeError("a pass takes no booleans: instead of a flag, include the pass in the program or leave it out")
     if isinstance(value, float):
         return _number(("float",), lambda: types.float64), struct.pack("=d", value)
     if isinstance(value, int):

@@ -101,7 +101,7 @@ def test_drag_bounds_how_far_a_repulsion_throws() -> None:
     """Without inertia a site moves by F h/β in a step."""
     force, step = 8.0 * np.exp(2.0) * (np.exp(2.0) - 1.0), 0.1
     _started(_pair(0.5, force * step / 0.45, _repelling()), step)
-    with pytest.raises(ar.ModelError, match="farther than they are apart"):
+    with pytest.raises(ar.ModelError, match="more than their distance"):
         _started(_pair(0.5, force * step / 0.55, _repelling()), step)
 
 

@@ -177,7 +177,7 @@ def test_what_has_no_derivatives_with_flexible_bodies_is_refused_by_name() -> No
         ar.sensitivity(model, "kinetic_energy", "u", duration=DURATION, rule="friction-implicit", step=0.01)
     rng = np.random.default_rng(1)
     looped = next(one for one in (looped_model(rng, FlexibleCase(seed, n=4)) for seed in range(40)) if one is not None)
-    with pytest.raises(ar.ModelError, match=r"flexible bodies and loops are not built.*differences of runs"):
+    with pytest.raises(ar.ModelError, match=r"flexible bodies and loops are not implemented.*differences of runs"):
         ar.sensitivity(looped, "kinetic_energy", "u", duration=DURATION, **RUN)
 
 

@@ -153,7 +153,9 @@ def test_a_step_that_was_tried_over_a_part_of_the_run_is_said_to_be(tmp_path: Pa
     trust = advice.option("friction-implicit").trust
     over, unit = trust.tried_over.split()
     assert unit in ("s", "ms") and 0.0 < float(over) * (1e-3 if unit == "ms" else 1.0) < 0.9 * 2.0
-    assert trust.label == f"step {trust.verdict} over {trust.tried_over}" and "nothing of averages" in trust.words
+    assert (
+        trust.label == f"step {trust.verdict} over {trust.tried_over}" and "no information on averages" in trust.words
+    )
     assert trust.label in advice._repr_html_()
 
 
@@ -204,7 +206,7 @@ def test_the_cheapest_option_that_is_trusted_is_chosen() -> None:
 def test_what_leaves_out_less_is_chosen_where_costs_are_about_the_same() -> None:
     implicit, overdamped = option("friction-implicit", 100.0 * 0.99 * TIE), option("overdamped", 100.0)
     assert chosen([implicit, overdamped]) is implicit
-    assert chosen([option("explicit", 0.9 * SAME), option("adaptive", 1e-3)]).name == "explicit"  # type: ignore[union-attr]
+    assert chosen([option(("explicit"), 0.9 * SAME), option(("adaptive"), 1e-3)]).name == ("explicit")  # type: ignore[union-attr]
     assert chosen([option("explicit", 100.0 * 1.01 * TIE), overdamped]) is overdamped
 
 

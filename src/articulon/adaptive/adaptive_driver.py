@@ -74,8 +74,8 @@ class AdaptiveDriver(Driver):
         self.resolution = Resolution(evaluator, self.joints, seed)
         if evaluator.model.loops.kind.size and any(isinstance(m.lock, TriedCondition) for m in self.members):
             raise CaseError(
-                "adaptive: the condition 'energy' tries joints one by one, but loops couple the motion of each to that "
-                "of others; choose speed, torque or another"
+                "adaptive: the condition 'energy' tries joints one by one, but loops couple the motions of the joints; "
+                "choose another condition, such as speed or torque"
             )
 
     # The interface of a driver is forwarded to the inner driver, which takes the steps.

@@ -251,7 +251,7 @@ class Resolution:
             return model.units.boltzmann * float(noise.temperature)
         raise CaseError(
             f"{members.name}: released joints should get thermal energy, but nothing sets its "
-            "temperature; give the group one, or add a thermostat"
+            "temperature; give the group a temperature, or add a thermostat"
         )
 
 

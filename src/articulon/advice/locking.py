@@ -76,7 +76,11 @@ def _of_conditions(m: Measuring, case: Case) -> Trust:
             "trusted", None, "averages are exact apart from the step, as locking does not depend on the coordinates"
         )
     if random:
-        return Trust("suspect", None, "averages are biased, whichever joints lock: they need Fixman's potential")
+        return Trust(
+            "suspect",
+            None,
+            "averages are biased, whichever joints lock, because the forces do not include Fixman's potential",
+        )
     return Trust(
         "inconclusive",
         None,

@@ -161,14 +161,17 @@ class Measuring:
         vibration, square = self._stiffness()
         if not math.isfinite(vibration):
             return Option(
-                candidate.name, False, "no force acts between the particles, so that any step will do", candidate.rule
+                candidate.name,
+                False,
+                "no force acts between the particles, so that steps of any length are accurate",
+                candidate.rule,
             )
         step, bound = COLLIDING * vibration, f"{COLLIDING:g}/ω of the fastest vibration"
         if step**2 * square / 12.0 > HEAT * self.tolerance:
             step, bound = math.sqrt(12.0 * HEAT * self.tolerance / square), "the heating of the positions by the steps"
         words = (
-            "h²⟨∇²Φ/m⟩/12, by which steps heat the positions over the speeds, or the energy that steps lost in the "
-            "probe; paths diverge whatever the step"
+            "h²⟨∇²Φ/m⟩/12, the relative excess of the configurational temperature due to the steps, or the energy "
+            "lost in the probe; paths diverge for steps of any length"
         )
         error = step**2 * square / 12.0
         return self.costs.of(candidate, step, bound, Trust(self.bounds.verdict(error), error, words))
@@ -204,7 +207,7 @@ class Measuring:
         if found.step is None:
             return self._not_found(candidate, found)
         if found.step < 0.49 * min(bound, interval):
-            words = f"the change by halving, first of {found.what}" if found.what else "the change by halving"
+            words = f"the change by halving, largest in {found.what}" if found.what else "the change by halving"
         if same and 0.49 * bound < found.step < bound == float(own.step):
             # The tried step is a power-of-two fraction of the time between frames, and shorter than the step of the
             # case. The step of the case is kept; its error follows from the order 2 of the integrator.
@@ -215,13 +218,13 @@ class Measuring:
     def _of_steps(self, found: StepSearchResult) -> Trust:
         """Return how far a step that was found by halving can be trusted."""
         error = float(found.error or 0.0)
-        what = f", most of {found.what}" if found.what else ""
+        what = f", largest in {found.what}" if found.what else ""
         if self.subject.noisy:
             turn = 0.0 if found.step is None else found.step / self.scales.turning
             error = TURN_ERROR * turn**2
             words = (
                 f"thermal means, from the angle of {turn:.2g} rad that the lightest body turns in a step; single paths "
-                f"on the same noise are off by {_percent(found.error)}{what}"
+                f"with the same noise are off by {_percent(found.error)}{what}"
             )
             return Trust(self.bounds.verdict(error), error, words)
         places = "from the start" if len(self.starts) == 1 else "from the start and near the end"
@@ -229,8 +232,8 @@ class Measuring:
         words = f"change by half the step in {over} {places}{what}"
         if self.thermal:
             words += (
-                "; this says nothing of averages: check the temperatures of each kind of motion, the independent "
-                "samples and a run of half the step"
+                "; this gives no information on averages: check the temperatures of each kind of motion, the "
+                "independent samples and a run of half the step"
             )
         partly = found.window < MOSTLY * self.scales.horizon
         return Trust(self.bounds.verdict(error), error, words, over if partly else "")
@@ -266,7 +269,7 @@ class Measuring:
             trust = Trust("trusted", None, "the tolerances of its steps; the probe was too expensive to repeat")
         else:
             many = "30 times tighter tolerances"
-            what = f", most of {found.what}" if found.what else ""
+            what = f", largest in {found.what}" if found.what else ""
             trust = Trust(
                 self.bounds.verdict(found.error), found.error, f"effect of {many} in {self.time_text(reached)}{what}"
             )
@@ -316,7 +319,7 @@ class Measuring:
         if found.step is None:
             return self._not_found(candidate, found)
         if found.step < 0.49 * min(bound, interval):
-            words = f"the change by halving, first of {found.what}" if found.what else "the change by halving"
+            words = f"the change by halving, largest in {found.what}" if found.what else "the change by halving"
         own = float(found.error or 0.0) if not self.subject.noisy else 0.0
         inertia, how = self._inertia(candidate)
         error = own + inertia
@@ -347,7 +350,7 @@ class Measuring:
             if measured is not None and math.isfinite(measured.error):
                 found.append(STARTS * measured.error)
                 how.append(
-                    f"and observed in the probe, {_percent(measured.error)}, most of {measured.what or 'nothing'}"
+                    f"and observed in the probe, {_percent(measured.error)}, largest in {measured.what or 'nothing'}"
                 )
         return max(found), " ".join(how)
 

@@ -204,7 +204,7 @@ def analyse_thermostat(
     masses = thermostat.table(model, 0).masses
     mass = float(masses[0]) if masses.size == 1 else 2.0 * thermal * (wanted / (2.0 * math.pi)) ** 2
     if isinstance(thermostat, ModifiedNoseHoover):
-        stretches.append(short_run("the case as it stands", mass, float(thermostat.derivative_gain), SETTLED * span))
+        stretches.append(short_run("the unchanged case", mass, float(thermostat.derivative_gain), SETTLED * span))
     for _ in range(2):
         found = short_run("the standard thermostat", mass, 0.0, span)
         stretches.append(found)
@@ -247,7 +247,11 @@ def _named_scales(units: Any, chosen: float) -> list[tuple[str, float]]:
 
 def _notes(temperature: float, proposal: Proposal, chosen: Terms) -> tuple[str, ...]:
     count, words = CASES[chosen.case]
-    near = " A term is within a factor of 2 of the border, where his table names no case." if chosen.borders else ""
+    near = (
+        " A term is within a factor of 2 of the border between two cases, where the table names no case."
+        if chosen.borders
+        else ""
+    )
     notes = [f"Case {chosen.case} of Guy (2018, table 4.1) at {chosen.label}: {words}.{near}"]
     if count == 0:
         notes.append("At this time scale his analysis allows no scaling: run the case unscaled, with policy = 'none'.")

@@ -58,7 +58,7 @@ class Chains:
                 f"{bead.size} beads of 'bead'"
             )
         if bead.min() < 0 or np.unique(bead).size < bead.size:
-            raise ArticulonError("chains, bead: expected columns from 0 on, each in one chain once")
+            raise ArticulonError("chains, bead: expected column numbers of at least 0, each of them only once")
         count = first.size - 1
         flags = {}
         for name in ("ring", "branched"):

@@ -330,7 +330,10 @@ class Ensemble:
         advice = "Take shorter steps, or check the start of this state for overlapping sites or a force law with "
         advice += "the wrong sign or unit."
         if self._engine.lost[s]:
-            which, advice = f"the free flight of the bodies is not found: {which}", "Take shorter steps."
+            which, advice = (
+                f"the iteration for the free flight of the bodies did not converge: {which}",
+                "Take shorter steps.",
+            )
         raise self._divergence(f"{which} no longer finite", int(failed[s]), first, ends, link, advice)
 
     def _check_leaps(self, length: float, failed: np.ndarray) -> None:

@@ -21,7 +21,7 @@ from articulon.forces.evaluation import Evaluator
 from articulon.integrate.drift_velocity import DriftVelocity
 from articulon.integrate.lag_groups import followed_groups
 
-WITHOUT_INERTIA = "without inertia nothing is late"
+WITHOUT_INERTIA = "without inertia there is no delay"
 DRAWN = 200
 """Maximum number of points of each line stored for figures."""
 MOST_DESCRIBED = 12
@@ -88,7 +88,10 @@ def fidelity_of(
         expected = _expected_heat(record)
         premises["kinetic"] = kinetic(observables, target, _thermal(record), expected or 1.0, memory)
         if expected is not None and premises["kinetic"]["verdict"] == "suspect":
-            why = f"masses change faster than the heat follows; the slowest motion has {expected:.2g} of it"
+            why = (
+                "masses change faster than the motions exchange heat with the medium; the slowest motion has "
+                f"{expected:.2g} times the temperature of the medium"
+            )
             premises["kinetic"] |= {"verdict": None, "reason": why}
     else:
         premises["kinetic"] = kinetic(observables, target)
@@ -159,7 +162,7 @@ def covers(record: Record, premises: Mapping[str, Any], without: Sequence[str] =
     motions = "lag" in premises
     heat = "the temperatures of speeds and positions" if record.noise is not None or not motions else ""
     if not motions:
-        return f"It covers {heat}, but no paths, which are chaotic here."
+        return f"It covers {heat}, but not the paths, because they are chaotic in this run."
     paths = (
         "on average over the run and on the noise of this seed, " if record.noise is not None else "at every frame, "
     )
@@ -197,7 +200,7 @@ def worst_of(record: Record, premises: Mapping[str, Any], wrong: Sequence[Motion
     if estimate.get("what") is None or estimate["verdict"] == "inconclusive":
         return None
     part, since = float(estimate["relative_error"]), estimate["since"]
-    words = f"{estimate['what']} about {_percent(part)} late by its lag"
+    words = f"{estimate['what']} about {_percent(part)} late (estimated from its lag)"
     return {
         "what": estimate["what"],
         "time_error": part,
@@ -211,10 +214,10 @@ def worst_of(record: Record, premises: Mapping[str, Any], wrong: Sequence[Motion
 def _amount(one: MotionError, kind: str, duration: float) -> str:
     """Return the error of a motion in words."""
     if kind == "position":
-        return f"{_percent(one.position)} of its range off"
+        return f"off by {_percent(one.position)} of its range"
     if abs(one.delay) >= 0.5 * one.time * duration:
         return f"{_percent(one.time)} {'late' if one.delay >= 0.0 else 'early'}"
-    return f"{_percent(one.time)} off its path"
+    return f"off its path (by {_percent(one.time)} in time)"
 
 
 def _percent(part: float) -> str:

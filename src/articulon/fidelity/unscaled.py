@@ -266,7 +266,7 @@ class UnscaledPaths:
             self.evaluations, self.latest, self.inertial = self.evaluations + spent, truth, False
             moving = motion.reach > motion.error
             known = float((motion.error / scales(motion.groups, motion.reach))[moving].max(initial=0.0))
-            yield Outcome("unscaled, on the same noise", self._apart(motion, truth, False), known)
+            yield Outcome("unscaled, with the same noise", self._apart(motion, truth, False), known)
 
     def _on_the_same_noise(self, rule: str, longest: float) -> Iterator[Outcome]:
         record, before = self.record, None
@@ -285,7 +285,7 @@ class UnscaledPaths:
             finer = steps_within(record, 0.5 * steps.length)
             finest = finer.length >= steps.length
             if before is not None or finest:
-                yield self._beside_noise(f"{rule}, on the same noise", truth, before)
+                yield self._beside_noise(f"{rule}, with the same noise", truth, before)
                 if self.inertial:
                     return
             before, steps = truth, finer
@@ -304,7 +304,7 @@ class UnscaledPaths:
                 truth = within_windows(record, self.motion, drift, self.rate, tolerance, self._left())
             finally:
                 self.evaluations += drift.evaluations - at_start
-            yield self._beside_noise("without inertia, on the same noise", truth, before)
+            yield self._beside_noise("without inertia, with the same noise", truth, before)
             if self.inertial:
                 return
             before = truth

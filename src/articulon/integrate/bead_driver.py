@@ -225,6 +225,6 @@ class BeadDriver(ArrayDriver):
         """See :class:`ArrayDriver`."""
         if status == NOT_CONVERGED:
             self.failure = (
-                f"the free flight of the bodies is not found in steps of {self.step:.6g}, so shorten integrator.step; "
-                "the acceleration is largest"
+                f"the iteration for the free flight of the bodies does not converge in steps of {self.step:.6g}, so "
+                "shorten integrator.step; the acceleration is largest"
             )

@@ -82,9 +82,9 @@ class EventDrivenDriver(Driver):
         name = self.evaluator.model.names[self.gas.collapsed]
         instead = "choose a larger restitution, or one of the explicit rules, with resting_speed"
         if not self.gas.gravity.any():
-            instead = "give resting_speed, a speed of approach below which an impact takes all of it"
+            instead = "give resting_speed: impacts below this speed of approach are fully inelastic"
         return (
-            f"impacts without end, each sooner than the one before, around '{name}' (inelastic collapse): {instead}; "
+            f"endless impacts at ever shorter intervals around '{name}' (inelastic collapse): {instead}; "
             "the acceleration is largest"
         )
 
@@ -109,8 +109,8 @@ def gas_of(model: Model) -> SphereGas:
         )
     if resting and gravity.any():
         raise CaseError(
-            "forces.impacts.resting_speed: 'event-driven' has no contacts that last, which gravity would press "
-            "together; leave it out, or choose one of the explicit rules"
+            "forces.impacts.resting_speed: 'event-driven' has no resting contacts, which gravity would "
+            "cause; leave it out, or choose one of the explicit rules"
         )
     return SphereGas(
         sites.radius.copy(),

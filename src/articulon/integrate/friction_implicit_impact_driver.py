@@ -333,7 +333,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
             return True
         rests = self._resting(at, touching, rested, met, moved)
         if len(rests.contact) > len(engine.pressed.contact):
-            self.failure = f"{len(rests.contact)} contacts rest, and there is room for {len(engine.pressed.contact)}"
+            self.failure = f"{len(rests.contact)} contacts rest, but the capacity is {len(engine.pressed.contact)}"
             return False
         set_rests(engine, memory, rested, rests)
         if len(rests.contact):
@@ -365,25 +365,25 @@ def check_impacts(problem: Problem, engine: ImpactEngine) -> None:
     if e.model.loops.kind.size or e.model.drives:
         raise CaseError(
             "integrator.rule: 'friction-implicit' holds loops and driven joints within the same parts of a step as "
-            f"contacts, and cannot do both; leave out the impacts, {instead}"
+            f"contacts, and does not support both; leave out the impacts, {instead}"
         )
     if int(problem.integrator.long_range_every) != 1:
         raise CaseError(
-            "integrator.long_range_every: slow forces act in impulses at steps of one length, and impacts end steps at "
-            "times of their own; leave it out"
+            "integrator.long_range_every: slow forces act as impulses at steps of one length, and impacts end steps "
+            "early; leave it out"
         )
     if not engine.may_rest:
         return
     if engine.rubs:
         raise CaseError(
-            "integrator.rule: contacts that rest slide without friction under 'friction-implicit', and these have "
-            f"some; set friction to 0, {instead}"
+            "integrator.rule: resting contacts slide without friction under 'friction-implicit', and these have "
+            f"friction; set friction to 0, {instead}"
         )
     others = (kind for kind, t in e.system.forces.terms if kind.resists(t) and kind.resistance != "joints")
     resisting = sorted(str(kind.model_fields["kind"].default) for kind in others)
     if resisting:
         raise CaseError(
-            "integrator.rule: contacts that rest under 'friction-implicit' push against the drag of bodies and the "
+            "integrator.rule: resting contacts under 'friction-implicit' support only the drag of bodies and the "
             f"damping and friction of joints, and '{resisting[0]}' resists speeds too; leave it out, {instead}"
         )
 

@@ -78,7 +78,7 @@ def book_impacts(
 def endless_impacts(who: str) -> str:
     """Explanation of impacts without end."""
     return (
-        f"impacts without end, each sooner than the one before, the latest between {who}: give resting_speed, below "
+        f"endless impacts at ever shorter intervals, the latest between {who}: give resting_speed, below "
         "which they rest; the acceleration is largest"
     )
 
@@ -129,7 +129,7 @@ def _settle_rests(
         set_rests(engine, state.rule.history, rested, no_rests())
         return None
     if len(contacts) > len(engine.pressed.contact):
-        return f"{len(contacts)} contacts rest, and there is room for {len(engine.pressed.contact)}"
+        return f"{len(contacts)} contacts rest, but the capacity is {len(engine.pressed.contact)}"
     stuck = _were(rested, contacts)
     slow = np.where(_turn_round(engine, rested, contacts), np.maximum(captured, 0.0)[still], 0.0)
     found = chosen(engine, contacts, free, stuck, slow, moved)
@@ -178,7 +178,7 @@ def jammed(engine: ImpactEngine) -> str | None:
 def paradox(who: str) -> str:
     """Explanation of Painlevé's paradox at a contact."""
     return (
-        f"Painlevé's paradox: {who} slide with so much friction that no force would hold the two apart, as a rod does "
-        "that is pushed across a table; rigid bodies have no motion there: take less friction, or contacts, which "
-        "yield; the acceleration is largest"
+        f"Painlevé's paradox: {who} slide with so much friction that no force would hold the two apart, as for a "
+        "rod that is pushed across a table; for rigid bodies no motion exists: use less friction, or soft contacts; "
+        "the acceleration is largest"
     )

@@ -44,8 +44,8 @@ def check_in_lanes(model: Model, where: str) -> None:
     if any(kind.resistance == "dashpots" for kind in resists(model)):
         k = next(k for k, force in enumerate(model.forces) if getattr(force, "resistance", "") == "dashpots")
         raise ModelError(
-            f"{where}: forces[{k}].damping: 'friction-implicit' steps solve for the damping of springs with a matrix "
-            "of each state's own; take an explicit rule, or simulate one by one"
+            f"{where}: forces[{k}].damping: 'friction-implicit' steps need a separate matrix for each state "
+            "for the damping of springs; use an explicit rule, or simulate one by one"
         )
 
 

@@ -81,7 +81,7 @@ def stop_reached(stop, ws):
 def leap_of(model: Model, way: float) -> str:
     """Message for a displacement of half of the periodic box or more in one step, for ``Driver.failure``."""
     half = 0.5 * float(widths(model).min())
-    return f"a step is too long: in it a body goes {way:.3g}, and half of the periodic box is {half:.3g}"
+    return f"a step is too long: a body moves by {way:.3g} in it, but half of the periodic box is only {half:.3g}"
 
 
 def leap(model: Model, u: np.ndarray, step: float) -> tuple[str, int] | None:

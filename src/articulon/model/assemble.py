@@ -103,7 +103,7 @@ def assemble_forest(
     if not whole.all():
         name = names[rows.body[heads[int(np.argmin(whole))]]]
         raise ModelError(
-            f"body '{name}': its mass, inertia and distance from the joint are too large to compute with: their "
+            f"body '{name}': its mass, inertia and distance from the joint are too large for the computation: their "
             "products overflow; choose other units"
         )
     without_inertia = joint_without_inertia(forest)

@@ -23,11 +23,10 @@ it in a sum with any other mass, so that the dynamics do not change."""
 SMOOTHING_SPEED = 1e-3
 """Speed below which dry friction is smoothed [rad/s or m/s]."""
 COUPLED = (
-    "WARNING: not the mechanism of the file: joints that it couples move freely here, each on its own, as if nothing "
-    "joined them"
+    "WARNING: this is not the mechanism of the file: joints that the file couples move freely and independently here"
 )
 """Warning before the names of joints that the file couples; it is the first line of ``inferred``."""
-STAR_IN_NAME = "a name ends in *, which stands for all that begin so where forces name bodies; rename it"
+STAR_IN_NAME = "its name ends in *, which in forces selects all bodies whose names begin like this; rename it"
 
 
 @dataclass
@@ -161,7 +160,7 @@ class Robot:
             if not heavy[body.name] and body.joint.nu:
                 raise ModelError(
                     f"{self.file}: body {shown(body.name)}: its {type(body.joint).__name__.lower()} joint carries "
-                    "neither mass nor inertia; give it some, or a fixed joint"
+                    "neither mass nor inertia; give the body a mass or an inertia, or a fixed joint"
                 )
         self._note_inertias()
 
@@ -175,8 +174,8 @@ class Robot:
                 strange.append(f"{shown(body.name)} ({low:.3g}, {middle:.3g}, {high:.3g})")
         if strange:
             self.inferred.append(
-                "taken as they are: principal moments that no body has, since they are negative or the largest exceeds "
-                f"the sum of the others: {', '.join(strange)}"
+                "used unchanged: principal moments that no body can have, because they are negative or the largest "
+                f"exceeds the sum of the other two: {', '.join(strange)}"
             )
 
     def _forces(self) -> list[Any]:

@@ -102,8 +102,8 @@ class _Writing:
         for body, joint in enumerate(model.joints):
             if not isinstance(joint, Weld | Revolute | Prismatic | Free):
                 raise ModelError(
-                    f"write_urdf: body '{model.names[body]}' has a {model.joint_name(body)} joint, of which the format "
-                    "has none"
+                    f"write_urdf: body '{model.names[body]}' has a {model.joint_name(body)} joint, which the format "
+                    "does not have"
                 )
         if model.loop_joints:
             self._refuse("loops", f"loop '{model.loop_joints[0].name}': the format has trees only")
@@ -116,7 +116,7 @@ class _Writing:
         for what, names in (("bodies", model.names), ("joints", model.joint_names)):
             for one in names:
                 if NOT_WRITABLE.search(one):
-                    raise ModelError(f"write_urdf: {what}: no XML file holds the name {shown(one)}")
+                    raise ModelError(f"write_urdf: {what}: an XML file cannot contain the name {shown(one)}")
             twins = [one for one in names if names.count(one) > 1] if len(set(names)) < len(names) else []
             if twins:
                 raise ModelError(f"write_urdf: several {what} are called {shown(twins[0])}")
@@ -149,7 +149,7 @@ class _Writing:
                 )
             if not found["lower"] < found["upper"]:
                 raise ModelError(
-                    f"write_urdf: the stops of the joint of body '{model.names[body]}' leave it no room: lower "
+                    f"write_urdf: the stops of the joint of body '{model.names[body]}' leave no range of motion: lower "
                     f"{found['lower']:g}, upper {found['upper']:g}"
                 )
 
@@ -259,8 +259,8 @@ class _Writing:
         ]
         if isinstance(joint, Prismatic) and body not in self.limits:
             raise ModelError(
-                f"write_urdf: the prismatic joint of body '{model.names[body]}' has no stops, without which the format "
-                "has none; add joint-limits"
+                f"write_urdf: the prismatic joint of body '{model.names[body]}' has no stops, which the format "
+                "requires; add joint-limits"
             )
         if isinstance(joint, Revolute | Prismatic):
             slides = isinstance(joint, Prismatic)

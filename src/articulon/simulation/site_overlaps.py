@@ -228,7 +228,7 @@ def _wall(model: Model, point: np.ndarray) -> tuple[float, str]:
 def _raise_not_finite(sites: SiteForces, positions: np.ndarray, site: int) -> None:
     model, name = sites.model, site_name(sites.model, site)
     if sites.sites == 1:
-        raise ModelError(f"the force on {name} is not finite where the run begins")
+        raise ModelError(f"the force on {name} is not finite at the start of the run")
     distance = np.linalg.norm(nearest_image(model, positions[site] - positions), axis=1)
     distance[~np.isfinite(distance)] = np.inf
     distance[site] = np.inf
@@ -260,7 +260,7 @@ def _raise_overlap(model: Model, site: int, repulsion: Repulsion, limits: Limits
         f"F r/{STEEPNESS:.0f} is {heat:.2g} kT, above {FAR_TOO_HOT:.0e} kT"
         if heat > FAR_TOO_HOT
         else f"the first step of {limits.step:g}{_unit(model, 'time')} would move the first by "
-        f"{limits.displacement(repulsion.size):.2g}{length}, farther than they are apart"
+        f"{limits.displacement(repulsion.size):.2g}{length}, more than their distance"
     )
     raise ModelError(f"{where}, and {force} ({why}): they overlap. {APART}")
 

@@ -359,7 +359,7 @@ def _check_open(model: Model, where: str) -> None:
     """Raises ModelError for a model with loops, because the forces of loops are unknown in inverse dynamics."""
     if model.loops.kind.size:
         what = "driven joints" if model.drives else "loops"
-        raise ModelError(f"{where}: derivatives of models with {what} are not built here; ar.derivatives has them")
+        raise ModelError(f"{where}: models with {what} are not supported here; use ar.derivatives")
 
 
 def _loads(model: Model, q: np.ndarray, wrenches: np.ndarray) -> np.ndarray:

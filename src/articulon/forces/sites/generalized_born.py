@@ -147,8 +147,8 @@ def polynomials(largest: float) -> np.ndarray:
         left = float(np.abs(series[born_pairs.TERMS :]).sum() / series[0])
         if bound >= 0.9 or left > ACCURACY:
             raise ModelError(
-                "generalized-born: the sphere of one site, as others see it, is too large compared with the "
-                f"smallest: its share of the sum of their radii is {largest:.3g}; give larger radii, or smaller scales"
+                "generalized-born: the scaled sphere of one site is too large compared with the smallest radius: its "
+                f"share of the sum of both is {largest:.3g}; give larger radii, or smaller scales"
             )
         short = np.polynomial.Chebyshev(series[: born_pairs.TERMS])
         coefficients = short.convert(kind=np.polynomial.Polynomial).coef

@@ -76,7 +76,7 @@ class BodyView:
         self._drag = gui.add_dropdown(
             "drag",
             ("motion", "joint", "off"),
-            hint="In the scene: the joint's initial coordinates, or where the joint is and its axis.",
+            hint="In the scene: the joint's initial coordinates, or the position and the axis of the joint.",
         )
         self._container = gui.add_folder(None)
         with gui.add_folder("shapes", expand_by_default=False):
@@ -97,10 +97,10 @@ class BodyView:
             self._inside = self._gui.add_folder(None)
         with self._inside:
             buttons = self._gui.add_button_group(
-                "bodies", ("add", "delete"), hint="A new body hangs on the one that is chosen."
+                "bodies", ("add", "delete"), hint="A new body is joined to the selected body."
             )
             self._name = self._gui.add_text(
-                "name", name or "", disabled=name is None, hint="Changes wherever the body is named."
+                "name", name or "", disabled=name is None, hint="Also changes all places that name the body."
             )
         on_input(
             buttons, self._editor, lambda word: self._add(controlled) if word == "add" else self._delete(controlled)

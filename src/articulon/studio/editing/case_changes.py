@@ -108,7 +108,7 @@ def with_form(table: Mapping[str, Any], path: Sequence[Part], word: str, form: t
     """
     key, there = chooser(path), value_or_none(table, path)
     if key is None:
-        raise CaseError(f"{dotted(path)}: has one form only, and none to choose")
+        raise CaseError(f"{dotted(path)}: has only one kind, so there is no choice")
     values = there if isinstance(there, Mapping) else {}
     kept = {name: value for name, value in values.items() if name in form.model_fields and name != key}
     try:
@@ -303,8 +303,8 @@ def _check_site_numbers(table: Mapping[str, Any], removed: set[tuple[Part, ...]]
         users.append("model.atoms")
     if users:
         raise CaseError(
-            f"{users[0]}: counts sites by their numbers, which change when a body goes that carries some; remove "
-            f"{' and '.join(users)} first"
+            f"{users[0]}: refers to sites by number, and the numbers change if a body is deleted that carries some; "
+            f"remove {' and '.join(users)} first"
         )
 
 

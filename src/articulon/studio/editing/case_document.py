@@ -354,7 +354,7 @@ class CaseDocument:
         """
         table, words = case_changes.without_body(self.table, body)
         if words and not all_of_it:
-            raise CaseError(f"'{body}' cannot be deleted alone: with it goes {'; '.join(words)}")
+            raise CaseError(f"'{body}' cannot be deleted alone; this would also delete {'; '.join(words)}")
         self._step(f"delete body '{body}'", table)
 
     def set_coordinates(self, coordinates: Mapping[str, Sequence[float]], *, merges: str | None = None) -> None:
@@ -424,10 +424,10 @@ class CaseDocument:
         if not over and file.exists():
             own = self.path is not None and file.resolve() == self.path.resolve()
             if not own:
-                raise CaseError(f"{file}: there is such a file already; choose another name, or write over it")
+                raise CaseError(f"{file}: the file exists already; choose another name, or overwrite it")
             if _digest(file.read_bytes()) != self._on_disk:
                 raise CaseError(
-                    f"{file}: has changed on the disk since it was read; save under another name, or write over it"
+                    f"{file}: has changed on the disk since it was read; save under another name, or overwrite it"
                 )
         write_text(file, content, new=not file.exists())
         self.path, self._source = file, str(file)

@@ -296,7 +296,7 @@ class EditorPanel:
         saved = "not saved" if document.path is None else "changes not saved" if document.changed else "saved"
         saved += "" if self._text.draft is None else " · the text is not applied"
         done = [f"{word}: {what}" for word, what in (("undo", document.undoes), ("redo", document.redoes)) if what]
-        state = "ready to run" if not errors else f"{len(errors)} {'fault' if len(errors) == 1 else 'faults'}"
+        state = "ready to run" if not errors else f"{len(errors)} {'error' if len(errors) == 1 else 'errors'}"
         said = [self._notice] if self._notice else [f"{key}: {what}" for key, what in errors.items()]
         if document.lost_comments and not said:
             said = ["comments of the file could not be kept"]

@@ -99,7 +99,7 @@ class FileView:
             if over or not file.is_file():
                 raise
             question = f"Overwrite {file.name}?"
-            self._editor.ask(question, [str(error)], "write over it", lambda: self._write(document, name, over=True))
+            self._editor.ask(question, [str(error)], "overwrite it", lambda: self._write(document, name, over=True))
             return
         if document is self._editor.document:
             self._file.value = file.name  # type: ignore[misc]

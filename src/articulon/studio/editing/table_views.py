@@ -146,7 +146,10 @@ class ControlledElement:
         """Raise CaseError if another element may have taken this place, because an element of the list has been
         deleted."""
         if len(_elements(document.value(self.key))) < self.count:
-            raise CaseError(f"{dotted(self.key)}: something was deleted here in the meantime; look, and do it again")
+            raise CaseError(
+                f"{dotted(self.key)}: an element of the list was deleted in the meantime; check the list, and repeat "
+                "the change"
+            )
 
 
 class ListView:
