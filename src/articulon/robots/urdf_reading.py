@@ -309,7 +309,8 @@ class _Reading:
             )
         if any(body.friction for body in bodies):
             lines.append(
-                f"friction of joints is Coulomb friction, smoothed below {SMOOTHING_SPEED:g} rad/s or m/s (joint-friction)"
+                f"friction of joints is Coulomb friction, smoothed below {SMOOTHING_SPEED:g} rad/s or m/s "
+                "(joint-friction)"
             )
         lines += [f"left out: {what}: {', '.join(map(listed, which))}" for what, which in self.left.items()]
         lines.append("left out: contacts between links, and between links and the ground")
