@@ -20,7 +20,7 @@ import numpy as np
 
 import articulon as ar
 from articulon.advice import Advice, Option
-from articulon.advice.probe_trials import error_between
+from articulon.advice.probe_trials import path_error
 from articulon.advice.subject import Subject
 from articulon.cases.library import built_in_cases
 from articulon.comparisons.timed_runs import Stopwatch
@@ -122,7 +122,7 @@ def _compare(advice: Advice, found: dict[str, Any], runs: dict[str, Any]) -> Non
                 path_of(subject.groups, *(np.asarray(one[key])[:count] for key in ("times", "q", "u")))
                 for one in (run, truth)
             ]
-            found["runs"][name]["error"] = error_between(subject, *paths, float(run["times"][count - 1])).error
+            found["runs"][name]["error"] = path_error(subject, *paths, float(run["times"][count - 1])).error
         found["runs"][name]["beside"] = reference
 
 

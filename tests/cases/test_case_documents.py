@@ -244,7 +244,7 @@ def test_names_that_are_none_are_refused(name: str) -> None:
 
 def test_a_body_goes_with_what_needs_it_or_not_at_all() -> None:
     document = CaseDocument(COMMENTED)
-    words = document.goes_with("hand")
+    words = document.deleted_with("hand")
     assert words == [
         "model.sites[0], which names 'hand'",
         "model.loops[0] (arm), which names 'hand'",
@@ -262,7 +262,7 @@ def test_a_body_goes_with_what_needs_it_or_not_at_all() -> None:
         {"kind": "joint-damping", "rotational": {"arm": 0.5}},
         {"kind": "stokes-drag", "translational": "1 N s/m", "bodies": ["arm"]},
     ]
-    assert "body 'hand', which hangs on it" in CaseDocument(COMMENTED).goes_with("arm")
+    assert "body 'hand', which hangs on it" in CaseDocument(COMMENTED).deleted_with("arm")
 
 
 def test_a_body_whose_sites_are_counted_is_not_deleted() -> None:

@@ -8,7 +8,7 @@ import pytest
 import articulon as ar
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.site_positions import site_positions
-from articulon.simulation.site_overlaps import nearest_image, pair_pushes
+from articulon.simulation.site_overlaps import nearest_image, pair_repulsions
 from articulon.simulation.starting import check_start
 
 CHAINS = """
@@ -133,6 +133,8 @@ def test_pushes_of_pairs_add_up_to_the_force() -> None:
         vectors = nearest_image(model, positions[site] - positions)
         distance = np.linalg.norm(vectors, axis=1)
         away = vectors / np.where(distance > 0.0, distance, 1.0)[:, None]
-        pushes = pair_pushes(evaluator.sites, site, distance)
-        assert pushes.shape == (2, model.sites.body.size) and (np.abs(pushes).max(axis=1) > 0.0).all()
-        np.testing.assert_allclose(pushes.sum(axis=0) @ away, forces[site], rtol=0, atol=1e-12 * np.abs(pushes).sum())
+        repulsions = pair_repulsions(evaluator.sites, site, distance)
+        assert repulsions.shape == (2, model.sites.body.size) and (np.abs(repulsions).max(axis=1) > 0.0).all()
+        np.testing.assert_allclose(
+            repulsions.sum(axis=0) @ away, forces[site], rtol=0, atol=1e-12 * np.abs(repulsions).sum()
+        )

@@ -12,12 +12,12 @@ import pytest
 
 import articulon as ar
 from articulon.advice.advised_options import Option, Trust
+from articulon.advice.candidate_options import friction_implicit
 from articulon.advice.case_time_scales import fastest_of_trees, scales_of
 from articulon.advice.option_costs import Costs
-from articulon.advice.probe_trials import Window, error_between, trial
+from articulon.advice.probe_trials import Window, path_error, trial
 from articulon.advice.recommending import SAME, TIE, chosen
 from articulon.advice.subject import Subject
-from articulon.advice.ways_to_run import friction_implicit
 from articulon.analysis.approach import approach_of
 from articulon.cases import Case, load_case
 from articulon.errors import CaseError
@@ -189,10 +189,10 @@ def test_the_error_of_steps_is_that_beside_a_finer_run(tmp_path: Path) -> None:
     made = [
         trial(subject, replace(subject.case, thermostat=None), window, parts, math.inf).path for parts in (2, 4, 32)
     ]
-    halved = error_between(subject, made[0], made[1], 8.0).error
-    true = error_between(subject, made[0], made[2], 8.0).error
+    halved = path_error(subject, made[0], made[1], 8.0).error
+    true = path_error(subject, made[0], made[2], 8.0).error
     assert true > 0.0 and 4.0 / 3.0 * halved == pytest.approx(true, rel=0.25)
-    assert error_between(subject, made[2], made[2], 8.0).error == 0.0
+    assert path_error(subject, made[2], made[2], 8.0).error == 0.0
     assert np.isfinite(true)
 
 

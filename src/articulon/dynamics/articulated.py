@@ -52,7 +52,7 @@ def store_inertia(g, s, A, H, M):
 
 
 @jit
-def hand_inward(forest, gathered, i, A, H, M, n, f):
+def add_to_parent(forest, gathered, i, A, H, M, n, f):
     """Add the remaining inertia and bias force of link i, about its parent's origin, to the parent's slot."""
     p = forest.parent[i]
     if p >= 0:
@@ -122,7 +122,7 @@ def eliminate_and_keep(forest, mass, moment, inertia, tau, wrench, ws, start, en
         A, H, M, n, f, left = joints.eliminate(kind, load(axes, i), tau, u_start[i], frame, R, r, cw, cv, A, H, M, n, f)
         store6(record, i, 0, left)
         store6(record, i, 6, left[6:])
-        hand_inward(forest, ws.gathered, i, A, H, M, n, f)
+        add_to_parent(forest, ws.gathered, i, A, H, M, n, f)
 
 
 @by_forest

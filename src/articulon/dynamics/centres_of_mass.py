@@ -31,5 +31,5 @@ def centre_of_mass(
     if body not in model.modes:
         return place, arm
     modal, _, moved = modal_arms(model, q, body)
-    way = q[modal] @ moved
-    return place + way, arm + way
+    shift = q[modal] @ moved
+    return place + shift, arm + shift

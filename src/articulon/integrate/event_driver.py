@@ -146,7 +146,7 @@ def box_of(model: Model) -> SphereBox:
 def check_apart(model: Model, q: np.ndarray) -> None:
     """Raise ModelError for hard spheres that overlap each other or a reflecting wall at coordinates (nq,)."""
     gas, places = gas_of(model), q.reshape(-1, 3)
-    low, high = (edge[None] - way * gas.radius[:, None] for edge, way in ((gas.box.low, -1.0), (gas.box.high, 1.0)))
+    low, high = (edge[None] - sign * gas.radius[:, None] for edge, sign in ((gas.box.low, -1.0), (gas.box.high, 1.0)))
     slack = OVERLAP * gas.radius[:, None]
     outside = ((places < low - slack) | (places > high + slack)) & (gas.box.faces == WALL)
     if outside.any():

@@ -27,7 +27,7 @@ from articulon.integrate.friction_implicit_impacts import CLEAR, ENDED, MEETS, P
 from articulon.integrate.friction_implicit_passes import Passes, parts
 from articulon.integrate.friction_implicit_scratch import scratch
 from articulon.integrate.held_contacts import CLOSED, drift_held, find_held_rows, hold
-from articulon.integrate.impact_settling import STILL, book_impacts, endless, set_rests
+from articulon.integrate.impact_settling import STILL, book_impacts, endless_impacts, set_rests
 from articulon.integrate.problem import Problem
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED
 from articulon.kernels import one_blas_thread, prepare_for
@@ -77,18 +77,21 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
             forest, q, u, ws = e.system.forest, arrays.q, arrays.u, e.ws
             rubs = resistance_of(e.system.forces.terms) is not None
             inertias = arrays.mass, arrays.moment, arrays.inertia
-            laden, programs = response(e.model, inertias, arrays.diagonal if rubs else None)
+            augmented_workspace, programs = response(e.model, inertias, arrays.diagonal if rubs else None)
             own, table, p = engine.response, engine.table, engine.pressed
             start, uncounted = np.zeros((2, q.size + u.size)), np.zeros(1)
             placing = Program([place_links.bind(forest, q, ws)])
             moving = Program([move_links.bind(forest, u, ws)])
-            kept = [laden, programs, placing, moving]
+            kept = [augmented_workspace, programs, placing, moving]
 
             def held(travelling: list[Any]) -> list[Any]:
                 on = start, arrays.span, arrays.work, arrays.status, placing, moving, Program(travelling)
                 return [drift_held.bind(own, table, p, q, u, *on)]
 
-            by_friction = [find_held_rows.bind(laden, table, p, q), hold.bind(p, arrays.udot, arrays.clock[1:])]
+            by_friction = [
+                find_held_rows.bind(augmented_workspace, table, p, q),
+                hold.bind(p, arrays.udot, arrays.clock[1:]),
+            ]
             found = found._replace(
                 locate=[*found.locate, find_held_rows.bind(own, table, p, q)],
                 predict=[*found.predict, hold.bind(p, arrays.acceleration, uncounted)],
@@ -195,7 +198,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
             state.counters[REJECTED] += 1
             self.events += why in (MEETS, PULLS)
             if self.events > MOST_EVENTS:
-                self.failure = endless(self.impacts.name(self.ends.found))
+                self.failure = endless_impacts(self.impacts.name(self.ends.found))
                 return None
             if why == PULLS:
                 with one_blas_thread():

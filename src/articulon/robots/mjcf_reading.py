@@ -13,7 +13,7 @@ from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, 
 from articulon.robots.mjcf_compiling import compiled
 from articulon.robots.mjcf_flags import Flags
 from articulon.robots.mjcf_shapes import GeomShapes
-from articulon.robots.robot import FADING, Robot, RobotBody, RobotLoop, listed, unique
+from articulon.robots.robot import SMOOTHING_SPEED, Robot, RobotBody, RobotLoop, listed, unique
 from articulon.robots.robot_rotations import about, matrix_of
 
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
@@ -301,10 +301,12 @@ class _Reading:
         if any(body.lower is not None for body in bodies):
             lines.append(
                 "limits of joints, which are soft constraints in MuJoCo, are stops without restitution (joint-limits); "
-                f"a joint that reaches a stop more slowly than {FADING:g} rad/s or m/s rests there"
+                f"a joint that reaches a stop more slowly than {SMOOTHING_SPEED:g} rad/s or m/s rests there"
             )
         if any(body.friction for body in bodies):
-            lines.append(f"'frictionloss' is Coulomb friction, smoothed below {FADING:g} rad/s or m/s (joint-friction)")
+            lines.append(
+                f"'frictionloss' is Coulomb friction, smoothed below {SMOOTHING_SPEED:g} rad/s or m/s (joint-friction)"
+            )
         if self.robot.loops:
             lines.append("equalities between bodies, which are soft constraints in MuJoCo, are exact loop constraints")
         if self.flags.switches:

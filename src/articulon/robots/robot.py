@@ -20,13 +20,13 @@ UNITS = "kg-m-s"
 NEGLIGIBLE = 2.0**-60
 """Ratio to the smallest mass of the robot, for the mass that massless links get. It is so small that rounding removes
 it in a sum with any other mass, so that the dynamics do not change."""
-FADING = 1e-3
+SMOOTHING_SPEED = 1e-3
 """Speed below which dry friction is smoothed [rad/s or m/s]."""
 COUPLED = (
     "WARNING: this is not the mechanism of the file: joints that the file couples move freely and independently here"
 )
 """Warning before the names of joints that the file couples; it is the first line of ``inferred``."""
-CROSS = "its name ends in *, which in forces selects all bodies whose names begin like this; rename it"
+STAR_IN_NAME = "its name ends in *, which in forces selects all bodies whose names begin like this; rename it"
 
 
 @dataclass
@@ -111,22 +111,22 @@ class Robot:
         if not masses:
             raise ModelError(f"{self.file}: no link has a mass, so that nothing can move")
         self._check_carried()
-        bare = NEGLIGIBLE * min(masses)
+        placeholder_mass = NEGLIGIBLE * min(masses)
         builder.any_inertia = True
         try:
-            self._add(builder, bare)
+            self._add(builder, placeholder_mass)
         except (CaseError, ModelError) as error:
             raise ModelError(f"{self.file}: {error}") from None
         builder.inferred += self.inferred
 
-    def _add(self, builder: ModelBuilder, bare: float) -> None:
-        """Adds bodies, loops and forces; ``bare`` is the mass of massless bodies [kg]."""
+    def _add(self, builder: ModelBuilder, placeholder_mass: float) -> None:
+        """Adds bodies, loops and forces; ``placeholder_mass`` is the mass of massless bodies [kg]."""
         for body in self.bodies:
             builder.add_body(
                 body.name,
                 joint=body.joint,
                 parent=body.parent,
-                mass=body.mass or bare,
+                mass=body.mass or placeholder_mass,
                 inertia=body.inertia,
                 com=body.com,
                 position=body.position,
@@ -186,14 +186,14 @@ class Robot:
         lower = {body.name: body.lower for body in self.bodies if body.lower is not None}
         upper = {body.name: body.upper for body in self.bodies if body.upper is not None}
         if lower or upper:
-            resting = {"rotational_resting_speed": FADING, "translational_resting_speed": FADING}
+            resting = {"rotational_resting_speed": SMOOTHING_SPEED, "translational_resting_speed": SMOOTHING_SPEED}
             found.append(forces.JointLimits(lower=lower, upper=upper, restitution=0.0, **resting))
         for kind, key in ((forces.JointDamping, "damping"), (forces.JointFriction, "friction")):
             tables = self._by_motion(key)
             if not tables:
                 continue
-            fading = {f"{motion}_speed": FADING for motion in tables} if key == "friction" else {}
-            found.append(kind(**tables, **fading))
+            smoothing = {f"{motion}_speed": SMOOTHING_SPEED for motion in tables} if key == "friction" else {}
+            found.append(kind(**tables, **smoothing))
         turning = [body for body in self.bodies if body.stiffness > 0.0 and not body.joint.translations]
         if turning:
             found.append(
@@ -208,7 +208,7 @@ class Robot:
         named = [*lower, *upper, *(b.name for b in self.bodies if b.damping or b.friction or b.stiffness)]
         for name in named:
             if name.endswith("*"):
-                raise ModelError(f"{self.file}: body {shown(name)}: {CROSS}")
+                raise ModelError(f"{self.file}: body {shown(name)}: {STAR_IN_NAME}")
         return found
 
     def _by_motion(self, key: str) -> dict[str, dict[str, float]]:

@@ -14,7 +14,7 @@ from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, 
 from articulon.model.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from articulon.model.surfaces import FORMATS
 from articulon.robots.mesh_places import mesh_path
-from articulon.robots.robot import FADING, Robot, RobotBody, listed, unique
+from articulon.robots.robot import SMOOTHING_SPEED, Robot, RobotBody, listed, unique
 from articulon.robots.robot_rotations import about_axis, matrix_of, of_rpy
 from articulon.robots.xml_tree import Element, parse
 
@@ -298,18 +298,19 @@ class _Reading:
         """Adds lines to the robot's ``inferred``, one for each assumption and each omission."""
         robot = self.robot
         bodies = robot.bodies
-        bare = [shown(body.name) for body in bodies if not body.mass]
+        massless = [shown(body.name) for body in bodies if not body.mass]
         lines = []
-        if bare:
-            lines.append(f"links without mass: {', '.join(bare)}")
+        if massless:
+            lines.append(f"links without mass: {', '.join(massless)}")
         if any(body.lower is not None for body in bodies):
             lines.append(
                 "limits of joints are stops without restitution (joint-limits); a joint that reaches a stop more "
-                f"slowly than {FADING:g} rad/s or m/s rests there"
+                f"slowly than {SMOOTHING_SPEED:g} rad/s or m/s rests there"
             )
         if any(body.friction for body in bodies):
             lines.append(
-                f"friction of joints is Coulomb friction, smoothed below {FADING:g} rad/s or m/s (joint-friction)"
+                f"friction of joints is Coulomb friction, smoothed below {SMOOTHING_SPEED:g} rad/s or m/s "
+                "(joint-friction)"
             )
         lines += [f"left out: {what}: {', '.join(map(listed, which))}" for what, which in self.left.items()]
         lines.append("left out: contacts between links, and between links and the ground")

@@ -259,7 +259,7 @@ def without_body(table: Mapping[str, Any], name: str) -> tuple[Table, list[str]]
     words = [f"body '{one}', which hangs on it" for one in gone[1:]]
     removed: set[tuple[Part, ...]] = {("model", "bodies", body_number(table, one)) for one in gone}
     for mention in (one for one in mentions(table) if one.name in gone):
-        place = _what_goes(table, mention)
+        place = _deleted_with(table, mention)
         if place not in removed:
             removed.add(place)
             words.append(f"{_called(table, place)}, which names '{mention.name}'")
@@ -273,7 +273,7 @@ def without_body(table: Mapping[str, Any], name: str) -> tuple[Table, list[str]]
     return result, words
 
 
-def _what_goes(table: Mapping[str, Any], mention: Mention) -> tuple[Part, ...]:
+def _deleted_with(table: Mapping[str, Any], mention: Mention) -> tuple[Part, ...]:
     """Return the path of the element that is deleted together with a mentioned body. This is the entry, if it is in a
     table or list of several bodies; otherwise the force, check, loop or site, or the key."""
     path = mention.path
