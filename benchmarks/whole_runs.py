@@ -37,6 +37,7 @@ class Stopwatch(Silent):
     """The progress of a run, which notes when it started to advance."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.started = (0.0, 0.0)
 
     def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:

@@ -45,6 +45,15 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 20)
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages without their figures, for tests of something else: to draw them takes most of the time of a short run."""
+    from articulon.report import style
+
+    monkeypatch.setattr(style, "svg", lambda figure, prefix: "<svg></svg>")
+    monkeypatch.setattr(style, "svgs", lambda figures: dict.fromkeys(figures, "<svg></svg>"))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def one_thread_for_each_of_several_workers():
     """Kernels and runs that do not say how many threads they want take one, and so does dense algebra."""

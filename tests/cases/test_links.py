@@ -17,6 +17,7 @@ from articulon.studio.run_report import write_report
 from tests.support.run_cases import BALL, case_of
 
 FALLING = BALL + '[[forces]]\nkind = "gravity"\nacceleration = [0, 0, -1]\n'
+pytestmark = pytest.mark.usefixtures("undrawn")
 OUTPUTS = (
     *("case.toml", "trajectory.h5", "topology.pdb", "checkpoint.npz", "checkpoint_prev.npz", "summary.json"),
     "report.html",

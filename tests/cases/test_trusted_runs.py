@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import articulon as ar
+from articulon.comparisons import comparison as comparing
 from articulon.comparisons import reference_cache
 from articulon.comparisons.comparison import Comparison
 from articulon.comparisons.trusted_runs import UNSCALED, run_verdicts, which_to_trust
@@ -69,8 +70,10 @@ def test_no_run_is_named_where_none_can_be_trusted() -> None:
     assert which_to_trust(done).startswith("None of these runs can be trusted")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_page_begins_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reference_cache, "references_folder", lambda: tmp_path / "kept")
+    monkeypatch.setattr(comparing, "write_report", lambda folder: folder)
     file = tmp_path / "sphere.toml"
     file.write_text(SPHERE, encoding="utf-8")
     done = ar.compare(ar.load_case(file), ["implicit", "half", "tenth"], out=tmp_path / "out", progress=Silent())

@@ -60,7 +60,7 @@ rule = "velocity-verlet"
 step = "20 us"
 
 [run]
-duration = "4 s"
+duration = "2 s"
 frames = 40
 """
 

@@ -22,13 +22,18 @@ COMMAND_LINE = re.compile(
 ELSEWHERE = ("cli", "__main__.py")
 ALLOWED = {"cases/advice.py", "advice/advised_options.py", "sweeps/slurm_script.py"}
 """What only the command line calls, and what a command is made of."""
+PERHAPS = re.compile(r"(?<!-)--(?!-)|articulon[ \"']+(?!import|as )")
+"""What a file contains that has any of these, however its lines are broken; most files need not be parsed."""
 OF_OTHERS = re.compile(r"--nthreads 1 --nworkers N")
 """Options of other programs, which users of Python need too."""
 
 
 def texts(file: Path) -> list[str]:
-    """Texts in a module but for its docstrings."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    """Texts in a module but for its docstrings; none where none can name the command line."""
+    source = file.read_text(encoding="utf-8")
+    if not PERHAPS.search(source):
+        return []
+    tree = ast.parse(source)
     said = {
         id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }

@@ -12,11 +12,12 @@ import pytest
 from matplotlib.image import imsave
 
 import articulon as ar
+from articulon.studio import replay
 from articulon.studio.replay import replay_of
 from articulon.studio.run_frames import RunFrames
 from articulon.studio.scene import Scene, scene_of
 from articulon.studio.stage import FIELD, Stage, shown_places, stage_of
-from tests.support.browser import KEEP_PICTURES, canvas_picture, chromium, needs_browser
+from tests.support.browser import KEEP_PICTURES, SELDOM, canvas_picture, chromium, needs_browser
 
 SCENES = {
     "mechanism": ("n-four-bar", {}),
@@ -89,11 +90,16 @@ def solids_of(scene: Scene, frames: RunFrames) -> tuple[np.ndarray, np.ndarray, 
 @pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("name", SCENES)
-def test_a_scene_shows_what_is_there_and_nothing_else(name: str, tmp_path: Path) -> None:
+def test_a_scene_shows_what_is_there_and_nothing_else(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A replay that begins again loads all meshes anew, which takes many times as long as a picture.
+    monkeypatch.setattr(replay, "LENGTH", 1000.0)
     frames = frames_of(*SCENES[name])
     file = replay_of(frames).save(tmp_path / "page.html")
     with chromium() as browser:
         page = browser.new_page(viewport=SIZES.get(name, {"width": 600, "height": 450}))  # type: ignore[arg-type]
+        page.add_init_script(SELDOM)
         page.add_init_script(KEEP_PICTURES)
         page.goto(file.as_uri())
         picture = pictured(page)

@@ -34,6 +34,7 @@ from articulon.sweeps.sweep_members import members_of, seeds_of
 from articulon.sweeps.sweep_progress import SilentSweep, SweepProgress, sweep_shown_by
 from articulon.sweeps.sweeping import Sweeping
 
+pytestmark = pytest.mark.usefixtures("undrawn")
 WALKER = """
 [case]
 title = "A ball that diffuses to a plane"
@@ -196,7 +197,7 @@ def test_a_failing_member_is_reported_and_harms_no_other(spring: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in folder.glob("step=0.1-*/checkpoint.npz")}
     with pytest.raises(ArticulonError, match=r"it varies integrator.step over \[0.1, 10.0\]"):
         ar.ensemble(spring, 3, {"integrator.step": [0.1]}, folder, resume=True)
-    again = ar.ensemble(spring, 3, {"integrator.step": [0.1, 10.0]}, folder, resume=True)
+    again = ar.ensemble(spring, 3, {"integrator.step": [0.1, 10.0]}, folder, workers=1, resume=True)
     assert len(again.runs) == 3 and len(again.failed) == 3
     for name, error in again.failed.items():
         # Their states are no numbers, so that the first two cannot go on; why is not forgotten.
@@ -223,13 +224,13 @@ def waited(until: Callable[[], bool], process: subprocess.Popen[str], seconds: f
         time.sleep(0.02)
 
 
-@pytest.mark.slow  # four starts of a sweep and its workers, and 12 runs twice: half a minute on idle cores
+@pytest.mark.slow  # three starts of a sweep and its workers, and 8 runs twice: 20 seconds on idle cores
 def test_killed_sweeps_and_workers_end_with_the_bytes_of_runs_one_by_one(walker: Path) -> None:
-    """12 short runs; the sweep is killed three times, each time after some workers were."""
+    """8 short runs; the sweep is killed twice, each time after a worker was."""
     folder, random_numbers = walker.parent / "sweep", random.Random(7)
     longer = {"run.duration": 5000.0, "run.stop.advance": 100.0, "run.frames": 40}
     changes = [part for key, value in longer.items() for part in ("--set", f"{key}={value}")]
-    command = [sys.executable, "-m", "articulon", "sweep", walker, "--seeds", "12", "--workers", "2", *changes]
+    command = [sys.executable, "-m", "articulon", "sweep", walker, "--seeds", "8", "--workers", "2", *changes]
     command += ["--out", folder, "--resume"]
 
     def ended() -> int:
@@ -239,9 +240,9 @@ def test_killed_sweeps_and_workers_end_with_the_bytes_of_runs_one_by_one(walker:
         return len(list(folder.glob("*/checkpoint.npz")))
 
     kills = 0
-    for part in range(3):
+    for part in range(2):
         process = subprocess.Popen(list(map(str, command)), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        before, goal = begun(), 2 + 3 * part
+        before, goal = begun(), 2 + 2 * part
         waited(lambda before=before, goal=goal: begun() > before or ended() >= goal, process)
         time.sleep(random_numbers.uniform(0.0, 0.4))
         workers = children(process.pid)
@@ -257,12 +258,12 @@ def test_killed_sweeps_and_workers_end_with_the_bytes_of_runs_one_by_one(walker:
         psutil.wait_procs(workers, timeout=20.0)
         assert not [one for one in workers if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
     assert kills >= 2
-    assert ended() < 12, "the last one finishes what is left"
+    assert ended() < 8, "the last one finishes what is left"
     finished = {path.parent: path.stat().st_mtime_ns for path in folder.glob("*/member.json")}
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert {place: (place / "member.json").stat().st_mtime_ns for place in finished} == finished
-    for seed in range(1, 13):
+    for seed in range(1, 9):
         alone = walker.parent / f"alone-{seed}"
         ar.run(walker, alone, overrides={**longer, "run.seed": seed}, report=False)
         for name in ("checkpoint.npz", "topology.pdb"):

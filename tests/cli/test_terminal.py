@@ -27,6 +27,7 @@ from articulon.errors import ArticulonError, CaseError, CheckpointError
 from articulon.terminal import printable
 from tests.support.run_cases import BALL, case_of
 
+pytestmark = pytest.mark.usefixtures("undrawn")
 CLEAR = "\x1b[2J\x1b]0;owned\x07"
 """Clears the screen and gives the window another title."""
 FALLING = BALL + '[[forces]]\nkind = "gravity"\nacceleration = [0, 0, -1]\n'

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import copy
 import pickle
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -147,7 +148,9 @@ def array_types(kind: Any) -> Iterator[types.Array]:
 
 def handed_on(source: str) -> list[str]:
     """Calls that hand a model's ``forest``, ``loops`` or ``motions`` on as a whole, also under a name of their own."""
-    found = []
+    found: list[str] = []
+    if not re.search(r"\.(forest|loops|motions)\b", source):
+        return found
     for scope in ast.walk(ast.parse(source)):
         if not isinstance(scope, ast.FunctionDef | ast.Module):
             continue

@@ -144,12 +144,12 @@ SIZES = [
     ("triclinic", 120, 100),
     ("triclinic", PARALLEL_SITES + 300, 60),
     ("open", PARALLEL_SITES + 300, 60),
-    ("triclinic", PARALLEL_PARTICLES + 300, 40),
+    ("triclinic", PARALLEL_PARTICLES + 300, 24),
 ]
 
 
-SHARED = [(size, bath) for size in (SIZES[1], SIZES[3]) for bath in BATHS]
-"""Loops over pairs, and then over particles too, are shared out with every bath."""
+SHARED = [(SIZES[1], "none"), *((SIZES[3], bath) for bath in BATHS)]
+"""Loops over pairs are shared out, which no bath has a part in, and then over particles too, with every bath."""
 
 
 @pytest.mark.slow

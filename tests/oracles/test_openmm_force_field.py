@@ -160,7 +160,8 @@ def test_torsions_feel_what_the_reference_platform_has_them_feel(name, field, cu
     structure, articulation, _, q = turned(name)
     system = system_of(name, field, None)
     model = molecules.force_field_model(structure, articulation, field, solvent="obc2")
-    for at in (q.copy(), 0.5 * (q + model.q0)):
+    # Of the protein, whose atoms the reference platform takes seconds for, the turned state alone.
+    for at in (q.copy(), 0.5 * (q + model.q0))[: 1 if name == "adenylate kinase" else 2]:
         at[3:7] /= np.linalg.norm(at[3:7])
         places = site_positions(model, at)
         energies, pulls = zip(*peer(system, places).values(), strict=True)

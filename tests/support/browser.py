@@ -39,6 +39,15 @@ needs_browser = pytest.mark.skipif(not CHROMIUM or find_spec("playwright") is No
 """Marks a test that needs one."""
 
 
+SELDOM = """
+const frame = window.requestAnimationFrame.bind(window);
+window.requestAnimationFrame = (draw) => window.setTimeout(() => frame(draw), 150);
+window.cancelAnimationFrame = (number) => window.clearTimeout(number);
+"""
+"""Run before a page is opened: it draws some frames a second. Software that draws all the time leaves no processor to
+what is tested."""
+
+
 @contextmanager
 def chromium(*flags: str) -> Iterator[Browser]:
     """A browser, with further flags."""
@@ -56,6 +65,7 @@ def opened(browser: Browser, address: str, until: str) -> Page:
     """A page of an address, once a text stands on it."""
     page = browser.new_page(viewport=SIZE)  # type: ignore[arg-type]
     page.set_default_timeout(PATIENCE)
+    page.add_init_script(SELDOM)
     page.goto(address)
     # The note that software draws would hide a part of the picture.
     page.add_style_tag(content=".mantine-Notifications-root { display: none }")

@@ -21,7 +21,7 @@ from articulon.integrate.shared_beads import SharedBeadDriver
 from articulon.model.state import POTENTIAL, THERMOSTAT
 from articulon.simulation.chunks import Chunks
 
-CHAINS, BEADS, STEP, STEPS = 6, 8, 0.005, 200
+CHAINS, BEADS, STEP, STEPS = 6, 8, 0.005, 80
 RULE: dict[str, Any] = {"rule": "friction-implicit", "drift": "geodesic", "step": STEP}
 
 
