@@ -20,7 +20,8 @@ from articulon.comparisons.resolution_comparison import resolution_figure, resol
 from articulon.comparisons.thermal_comparison import TEMPERATURE, temperature_rows, thermal_figures
 from articulon.comparisons.trusted_runs import run_verdicts, which_to_trust
 from articulon.report import page, style
-from articulon.report.figures import draw_forces, factor_groups, mark_stop, normalised
+from articulon.report.figures import draw_forces, factor_groups, normalised
+from articulon.report.position_figure import mark_stop
 from articulon.report.readable_numbers import number, percent, suited, wall_time
 from articulon.report.view import View
 from articulon.terminal import printable

@@ -118,9 +118,9 @@ def exclusions(data: DataFile, commands: Commands, within: list[tuple[int, int]]
         depth = 1
     elif lj != (1.0, 1.0, 1.0) or coul != (1.0, 1.0, 1.0):
         raise ModelError(
-            f"commands: special_bonds lj {_three(lj)} coul {_three(coul)} has no counterpart; pairs one and two bonds "
-            "apart may be excluded, 0, or pairs two apart may act, 1, and pairs three bonds apart may be scaled "
-            "if nearer ones are excluded"
+            f"commands: special_bonds lj {_three(lj)} coul {_three(coul)} has no counterpart; supported are "
+            "0 for pairs one bond apart with 0 or 1 for pairs two bonds apart, or 1 for all pairs; pairs three bonds "
+            "apart may be scaled only if nearer pairs are excluded (0)"
         )
     if not bonds or not depth:
         return ([Exclusions(bonds=(), pairs=tuple(within))] if within else []), []

@@ -15,6 +15,7 @@ from articulon.report import fidelity_figure, grain_figures, molecule_words, pol
 from articulon.report.activity_figure import activity
 from articulon.report.drawing import model_drawing
 from articulon.report.joint_figures import joints
+from articulon.report.position_figure import mark_switches, position
 from articulon.report.readable_numbers import Scale, suited
 from articulon.report.thermal_figures import (
     configurational_temperature,
@@ -30,8 +31,6 @@ STEADY = 1e-4
 """Relative change below which an energy is shown as constant."""
 ROUNDING = 1e-12
 """Fraction of the largest energy below which a channel's work is treated as rounding error."""
-SHOWN_SWITCHES = 3
-"""Largest number of switches of a factor that are all marked; if there are more, only the first switch is marked."""
 
 
 def figures(run: Run | View) -> dict[str, Figure]:
@@ -63,86 +62,6 @@ def figures(run: Run | View) -> dict[str, Figure]:
     return {name: figure for name, figure in drawn.items() if figure is not None}
 
 
-def position(view: View) -> Figure | None:
-    """Draw the displacement of the core over time. If there is a stop condition with a direction, the components along
-    and across this direction are drawn.
-
-    Return None if the core does not move, or if it is a grain: a few grains have their own figure, and many have none.
-    """
-    moved = view.path - view.path[0]
-    has_own_figure = grain_figures.many_grains(view) or grain_figures.few_free(view)
-    if not moved.any() or (view.direction is None and has_own_figure):
-        return None
-    length = suited(view.case.units, "length", float(np.abs(moved).max()))
-    t = view.time_scale.factor * view.times
-    if view.distance is not None:
-        return _distance(view, view.distance)
-    if view.direction is None or view.advance is None:
-        figure, (axes,) = style.panels()
-        for k, (axis, dashes) in enumerate(zip("xyz", _AXES, strict=True)):
-            axes.plot(t, length.factor * moved[:, k], label=f"along {axis}", **dashes)
-        axes.set_ylabel(length.axis("displacement"))
-        style.legend(axes)
-        over_time(axes, view)
-        return figure
-    figure, (axes, across) = style.panels(2, height=2.5)
-    axes.plot(t, length.factor * view.advance, color=style.BLUE, label="advance")
-    mark_stop(axes, view, length)
-    _mark_switches(axes, view)
-    axes.set_ylabel(length.axis(f"advance of {view.core_name}"))
-    style.legend(axes)
-    lateral = moved - view.advance[:, None] * view.direction
-    # Sideways motion at the level of rounding errors is shown as zero.
-    least = 1e-3 * float(np.abs(view.advance).max())
-    fine = suited(view.case.units, "length", max(float(np.abs(lateral).max()), least))
-    for k, (axis, dashes) in enumerate(zip("xyz", _AXES, strict=True)):
-        if abs(view.direction[k]) < 1.0 - 1e-9:
-            across.plot(t, fine.factor * lateral[:, k], label=f"along {axis}", **dashes)
-    low, high = across.get_ylim()
-    across.set_ylim(min(low, -fine.factor * least), max(high, fine.factor * least))
-    across.set_ylabel(fine.axis("sideways"))
-    style.legend(across)
-    over_time(across, view)
-    return figure
-
-
-def _distance(view: View, distance: np.ndarray) -> Figure:
-    """Draw the distance of the two bodies of the stop condition over time."""
-    stop, length = view.case.run.stop, suited(view.case.units, "length", float(distance.max()))
-    assert stop is not None
-    figure, (axes,) = style.panels()
-    axes.plot(view.time_scale.factor * view.times, length.factor * distance, color=style.BLUE, label="distance")
-    mark_stop(axes, view, length)
-    _mark_switches(axes, view)
-    axes.set_ylabel(length.axis(f"distance of {stop.body} and {stop.to}"))
-    axes.set_ylim(0.0, None)
-    style.legend(axes)
-    over_time(axes, view)
-    return figure
-
-
-def mark_stop(axes: Axes, view: View, length: Scale, moment: bool = True) -> None:
-    """Mark the advance or distance at which the run stops and, if ``moment``, the time when it did."""
-    stop = view.case.run.stop
-    look: dict[str, Any] = {"color": style.ORANGE, "linewidth": 1.2, "zorder": 1}
-    if stop is None:
-        return
-    axes.axhline(length.factor * stop.length, linestyle=(0, (1, 1.2)), label=stop.label, **look)
-    if moment and view.stop_time is not None:
-        time = view.time_scale
-        name = f"{stop.label} at\n{time.text(view.stop_time)}"
-        axes.plot(
-            [time.factor * view.stop_time],
-            [length.factor * stop.length],
-            "o",
-            label=name,
-            clip_on=False,
-            **look,
-        )
-    low, high = axes.get_ylim()
-    axes.set_ylim(low, max(high, 1.08 * length.factor * stop.length))
-
-
 def energies(view: View) -> Figure | None:
     """Draw the kinetic energy and the work of each channel, in panels for different orders of magnitude (Guy 5.5,
     5.6)."""
@@ -161,7 +80,7 @@ def energies(view: View) -> Figure | None:
             values, look = lines[name]
             axes.plot(view.time_scale.factor * view.times, values, label=name, **look)
         _show_constants(axes, [lines[name][0] for name in names])
-        _mark_switches(axes, view)
+        mark_switches(axes, view)
         axes.set_ylabel(style.label("energy", view.case.units, "energy"))
         style.legend(axes)
     over_time(all_axes[-1], view)
@@ -210,7 +129,7 @@ def balance(view: View) -> Figure | None:
     axes.plot(t, residual, color=style.BLACK, label="$T - T_0 - \\Sigma W$")
     axes.set_ylabel(style.label("balance", view.case.units, "energy"))
     over_time(axes, view)
-    _mark_switches(axes, view)
+    mark_switches(axes, view)
     style.legend(axes)
     return figure
 
@@ -237,7 +156,7 @@ def draw_forces(
             shown = np.where(sums[channel] > 0.0, sums[channel], np.nan)
             axes.plot(time.factor * view.times, shown, label=name, **style.CHANNEL_STYLE[channel])
     style.logarithmic(axes, together)
-    _mark_switches(axes, view, time)
+    mark_switches(axes, view, time)
     axes.set_ylabel(style.label("sum of |force|", view.case.units, "force"))
 
 
@@ -294,7 +213,7 @@ def kinetic_energy(view: View) -> Figure | None:
         axes.plot(t, shown[1], color=style.BLUE, linestyle=(0, (5, 1.5)), label="$V - V_0$")
         axes.plot(t, shown[2], color=style.GREY, linewidth=1.0, label="$T + V - V_0$")
     _show_constants(axes, shown)
-    _mark_switches(axes, view)
+    mark_switches(axes, view)
     axes.set_ylabel(style.label("kinetic energy" if potential is None else "energy", view.case.units, "energy"))
     over_time(axes, view)
     if view.switches or potential is not None:
@@ -321,7 +240,7 @@ def works_normalised(view: View) -> Figure | None:
     for channel, values in shown.items():
         name = f"$W_\\mathrm{{{style.CHANNEL_LETTER[channel]}}}$ {style.CHANNEL_WORD[channel]}"
         axes.plot(view.time_scale.factor * view.times, normalised(values), label=name, **style.CHANNEL_STYLE[channel])
-    _mark_switches(axes, view)
+    mark_switches(axes, view)
     axes.set_ylabel("work / largest work")
     over_time(axes, view)
     style.legend(axes)
@@ -344,7 +263,7 @@ def step_size(view: View) -> Figure | None:
     shown = np.where(values > 0.0, scale.factor * values, np.nan)
     axes.plot(view.time_scale.factor * view.times, shown, color=style.BLACK, linewidth=1.1, label="step")
     style.logarithmic(axes, [shown])
-    _mark_switches(axes, view)
+    mark_switches(axes, view)
     axes.set_ylabel(scale.axis("step"))
     over_time(axes, view)
     if view.switches:
@@ -352,24 +271,11 @@ def step_size(view: View) -> Figure | None:
     return figure
 
 
-def _mark_switches(axes: Axes, view: View, scale: Scale | None = None) -> None:
-    scale = view.time_scale if scale is None else scale
-    times = [scale.factor * time for time in view.switches]
-    many = len(times) > SHOWN_SWITCHES
-    style.mark_times(axes, times[:1] if many else times, "first switch" if many else "factor switches")
-
-
 def of_chains(draw: Callable[..., Figure | None], view: View) -> Figure | None:
     """Draw a figure of polymer chains; return None if there are no chains."""
     found = view.chain_statistics
     return None if found is None else draw(found, view.case.units)
 
-
-_AXES: tuple[dict[str, Any], ...] = (
-    {"color": style.BLUE, "linestyle": "-"},
-    {"color": style.VERMILION, "linestyle": (0, (5, 1.5))},
-    {"color": style.GREEN, "linestyle": (0, (6, 1.5, 1, 1.5))},
-)
 
 FIGURES: dict[str, Callable[[View], Figure | None]] = {
     **molecule_words.FIGURES,

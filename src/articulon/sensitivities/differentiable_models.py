@@ -9,8 +9,8 @@ import numpy as np
 from articulon.building.closing import checked_state
 from articulon.cases.case import Case
 from articulon.cases.loading import load_case
-from articulon.cases.schema import Stop
 from articulon.cases.simulated_model import declared_integrator
+from articulon.cases.stop_section import Stop
 from articulon.errors import CaseError, ModelError
 from articulon.forces.base import Force, check_baths, check_durations
 from articulon.forces.bath_temperatures import at_bath

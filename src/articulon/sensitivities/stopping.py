@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from articulon.cases.schema import Stop
+from articulon.cases.stop_section import Stop
 from articulon.dynamics.motion_passes import place_links
 from articulon.errors import CaseError
 from articulon.integrate.stop_conditions import Advance, StopCondition, stop_of

@@ -32,7 +32,7 @@ from articulon.algebra.vectors import (
     symmetric_less_outer,
 )
 from articulon.dynamics import joints
-from articulon.dynamics.articulated import carried_outward, gathered_at, add_to_parent
+from articulon.dynamics.articulated import add_to_parent, carried_outward, gathered_at
 from articulon.dynamics.derivatives.composites import WIDTH as COMPOSITE
 from articulon.dynamics.derivatives.composites import (
     WRENCH_WIDTH,

@@ -57,7 +57,7 @@ def project_flexible(forest, ws, force, tau):
 
 @jit
 def accelerate_as_given(forest, udot, gravity, ws):
-    """Accelerations of links with known poses and velocities, from those of the joints and modes."""
+    """Accelerations of links, from the accelerations of joints and modes; poses and velocities are known."""
     parent, kinds, u_start, axes = forest.parent, forest.kind, forest.u_start, forest.axis
     for i in range(parent.size):
         if kinds[i] == WELD:

@@ -34,7 +34,8 @@ class LatticeSum(Declaration):
     surface_permittivity: Permittivity = "infinite"
     """ε' of the medium around the large sphere of boxes: ``"infinite"`` is a conductor (tin foil). A finite
     permittivity adds 2π/((2ε' + 1) V) |Σ q r|² over unwrapped positions. The energy is then continuous when a site
-    crosses a face, but no site may start a whole box away from its molecule (de Leeuw, Perram and Smith 1980)."""
+    crosses a face, but at the start no site may be displaced from the rest of its molecule by the length of the box (de
+    Leeuw, Perram and Smith 1980)."""
     skin: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
     """Skin of the neighbour list beyond the cutoff [length]; by default chosen by a fixed rule."""
 
@@ -62,7 +63,9 @@ def check_lattice_sum(model: Model, where: str) -> None:
     sums = [force.kind for force in model.forces if getattr(force, "kind", None) in LATTICE_SUMS]
     if len(sums) > 1:
         which = " and ".join(f"'{kind}'" for kind in sorted(set(sums)))
-        raise ModelError(f"{where}: Ewald sums are declared twice, as {which}; one holds every charge")
+        raise ModelError(
+            f"{where}: Ewald sums are declared twice, as {which}; one sum includes all charges, so remove the other"
+        )
 
 
 def check_damping(damping: float, cutoff: float, where: str) -> None:
