@@ -193,8 +193,8 @@ def algorithm_targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
     worst = [one[k] / tree[k] for k in long if one[k] is not None]
     gains = [one[k] / two[k] for k in long if figures["n"][k] >= 4096 and two[k] is not None]
     return [
-        target("divide and conquer, one thread: times the articulated solver, n ≥ 64", max(worst, default=None), 8.0),
-        target("divide and conquer, n ≥ 4,096: two threads against one", min(gains, default=None), 1.7, at_least=True),
+        target("divide and conquer, one thread, n ≥ 64: time relative to articulated", max(worst, default=None), 8.0),
+        target("divide and conquer, n ≥ 4,096: speed-up by two threads", min(gains, default=None), 1.7, at_least=True),
     ]
 
 
@@ -207,7 +207,7 @@ def show_algorithms(figures: dict[str, Any], out: Console) -> None:
     for name in ALGORITHMS:
         lists += [figures[f"{name}_ns_per_body"], figures[f"{name}_residual"]]
     show_table(
-        out, "Algorithms on revolute chains: ns per body, wall-clock; residual", columns, zip(*lists, strict=True)
+        out, "Algorithms on revolute chains: wall time in ns per body; residual", columns, zip(*lists, strict=True)
     )
     mixed = figures["mixed"]
     title = "The articulated solver on chains with a joint of every kind in turn: ns per body"

@@ -109,7 +109,10 @@ def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
                 found.append(min(theirs) / ours)
     return [
         target(
-            f"{threads}: times as fast per state as Pinocchio on one", min(found, default=None), limit, at_least=True
+            f"{threads}: times as fast per state as Pinocchio on one thread",
+            min(found, default=None),
+            limit,
+            at_least=True,
         )
         for (threads, found), limit in zip(ratios.items(), (6.0, 11.0), strict=True)
     ]
@@ -118,7 +121,8 @@ def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
 def show(figures: dict[str, Any], out: Console | None = None) -> None:
     """Prints the figures as tables."""
     out = console() if out is None else out
-    title = f"{figures['states']:,} states of a revolute chain: ns per state and body; {figures['lanes']} side by side"
+    title = f"{figures['states']:,} states of a revolute chain: ns per state and body; our states "
+    title += f"{figures['lanes']} side by side"
     columns = ["n", "ours, 1 thread", "2 threads", "Pinocchio's `aba`", "in parallel, 1", "2 threads", "difference"]
     lists = [figures["n"], *(figures[engine] for engine in ENGINES), figures["difference"]]
     show_table(out, title, columns, zip(*lists, strict=True))

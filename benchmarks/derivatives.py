@@ -183,10 +183,10 @@ def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
         growth = by_size[100_000] / 100_000 / (by_size[128] / 128) - 1.0
     return [
         target("matrices, n ≥ 32: times as fast as Pinocchio, at least", min(ratios, default=None), 2.0, at_least=True),
-        target("a product with a vector over the forward dynamics, at most", max(products), 4.0),
-        target("the adjoint of a right-hand side over it, at most", max(adjoints), 5.0),
-        target("an adjoint friction-implicit step over the step, at most", max(over[0]), 5.0),
-        target("the same with body parameters, at most", max(over[1]), 5.0),
+        target("time of a product over that of the forward dynamics, at most", max(products), 4.0),
+        target("time of an adjoint right-hand side over that of f, at most", max(adjoints), 5.0),
+        target("time of an adjoint step over that of the step, at most", max(over[0]), 5.0),
+        target("the same ratio with body parameters, at most", max(over[1]), 5.0),
         target("growth of a product's time per body from n = 128 to 100,000", growth, 0.2),
     ]
 

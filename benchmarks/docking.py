@@ -132,7 +132,7 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
     """Prints the figures as tables."""
     out = console() if out is None else out
     row = (figures["evaluation_us"], figures["evaluation_with_new_noise_us"])
-    title = "One evaluation of all forces and accelerations, 33 bodies, noise on"
+    title = "One evaluation of all forces and accelerations, 33 bodies, with noise"
     show_table(out, title, ("held noise [μs]", "new noise [μs]"), [row])
     rows: list[tuple[Any, ...]] = []
     for name, (_, words) in METHODS.items():

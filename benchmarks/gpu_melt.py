@@ -275,9 +275,11 @@ def show(figures: dict[str, Any], out: Any = None) -> None:
     rows = [(label, *column) for label, column in figures["speeds"].items()]
     show_table(out, "Lennard-Jones melt: million atom-steps per second", columns, rows, words=1)
     rows = [(label, *column) for label, column in figures["rebuilds_per_step"].items()]
-    show_table(out, "Lists made per step", columns, rows, words=1)
+    show_table(out, "Neighbour lists built per step", columns, rows, words=1)
     rows = [(label, *column) for label, column in figures["drift"].items()]
-    show_table(out, "Change of the total energy over all timed steps, over the kinetic energy", columns, rows, words=1)
+    show_table(
+        out, "Change of the total energy during all timed steps, relative to the kinetic energy", columns, rows, words=1
+    )
     rows = [
         (label, *(found[key] for key in ("forces", "energy", "virial")), *bits_of(found))
         for label, found in figures["agreement"].items()

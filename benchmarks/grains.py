@@ -67,7 +67,7 @@ def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
     """What the engine should reach."""
     ratio, scaling = figures["ratios"], figures["scaling"]
     found = [
-        target(f"{words}: times LAMMPS at its best", ratio["lammps"][t], 1.5, at_least=True)
+        target(f"{words}: rate relative to LAMMPS at its best", ratio["lammps"][t], 1.5, at_least=True)
         for t, words in (("1", "one thread"), ("2", "two threads"))
     ]
     if len(scaling["spheres"]) > 1:
@@ -91,12 +91,12 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
         rows.append((words, way.get("1") or "", *speeds, *ahead))
     title = (
         f"{figures['spheres']:,} spheres that settle in a box, {figures['contacts_per_sphere']} contacts each: million "
-        "sphere-steps per second; ours / theirs"
+        "sphere-steps per second; ratio of our rate to theirs"
     )
     columns = ("engine", "style", *2 * ("1 thread", "2 threads"))
     show_table(out, title, columns, rows, words=2)
     scaling = figures["scaling"]
-    title = f"Ours from small to large, {scaling['threads']} threads"
+    title = f"Growth of our times from small to large models, {scaling['threads']} threads"
     names = ("spheres", "ns_per_sphere_step", "contacts_per_sphere", "bytes_per_sphere")
     heads = ("spheres", "ns per sphere-step", "contacts per sphere", "bytes per sphere")
     show_table(out, title, heads, zip(*(scaling[name] for name in names), strict=True))

@@ -149,7 +149,7 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
     show_table(out, title, ["charges", *multipole], zip(figures["n"], *figures["error"].values(), strict=True))
     found = figures["crossover"].items()
     rows = [(_threads(t), *(None if n is None else round(n) for n in numbers.values())) for t, numbers in found]
-    title = "The fast multipole method beats the sum over pairs from this number of charges on"
+    title = "Crossover: from this number of charges on, the fast multipole method is faster"
     show_table(out, title, ["sum over pairs", *multipole], rows, words=1)
     show_targets(out, figures["targets"])
     show_machine(out, figures["machine"])

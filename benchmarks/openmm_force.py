@@ -113,7 +113,7 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
     title = "Forces under Amber 14 [µs]: our own on one thread, and the force openmm by platform"
     found = [(_what(row), row["atoms"], row["ours"], *(row["openmm"].get(key) for key in names)) for row in rows]
     show_table(out, title, ["peptide", "atoms", "ours", *names], found, words=1)
-    title = "OpenMM by itself, positions set and forces fetched [µs]"
+    title = "OpenMM alone, with the time to set positions and fetch forces [µs]"
     found = [(_what(row), row["atoms"], *(row["openmm_alone"].get(key) for key in names)) for row in rows]
     show_table(out, title, ["peptide", "atoms", *names], found, words=1)
     show_machine(out, figures["machine"])

@@ -71,10 +71,10 @@ def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
     ratio, scaling = figures["ratios"], figures["scaling"]
     first, last = (f"{n:,}" for n in (scaling["atoms"][0], scaling["atoms"][-1]))
     return [
-        target("one thread: times LAMMPS at its best", ratio["lammps"]["1"], 2.2, at_least=True),
-        target("two threads: times LAMMPS at its best", ratio["lammps"]["2"], 2.2, at_least=True),
-        target("two threads: times OpenMM", ratio["openmm"]["2"], 4.5, at_least=True),
-        target("two threads against one", ratio["one_thread"]["2"], 1.85, at_least=True),
+        target("one thread: rate relative to LAMMPS at its best", ratio["lammps"]["1"], 2.2, at_least=True),
+        target("two threads: rate relative to LAMMPS at its best", ratio["lammps"]["2"], 2.2, at_least=True),
+        target("two threads: rate relative to OpenMM", ratio["openmm"]["2"], 4.5, at_least=True),
+        target("speed-up by two threads", ratio["one_thread"]["2"], 1.85, at_least=True),
         target(f"growth of time per atom from {first} to {last} atoms", growth(scaling["ns_per_atom_step"]), 0.10),
         target(f"bytes per atom at {last} atoms", scaling["bytes_per_atom"][-1], 1500),
     ]
@@ -95,12 +95,14 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
         ratio = figures["ratios"].get(engine, {})
         speeds, ahead = ([of.get(t) for t in map(str, THREADS)] for of in (figures[engine], ratio))
         rows.append((words, way.partition(", checked")[0], *speeds, *ahead))
-    title = f"Lennard-Jones melt of {figures['atoms']:,} atoms: million atom-steps per second; ours / theirs"
+    title = (
+        f"Lennard-Jones melt of {figures['atoms']:,} atoms: million atom-steps per second; ratio of our rate to theirs"
+    )
     columns = ("engine", "on two cores", *2 * ("1 thread", "2 threads"))
     show_table(out, title, columns, rows, words=2)
     show_loops(out, figures)
     scaling = figures["scaling"]
-    title = f"Ours from small to large, {scaling['threads']} threads"
+    title = f"Growth of our times from small to large models, {scaling['threads']} threads"
     lists = (scaling[what] for what in ("atoms", "ns_per_atom_step", "bytes_per_atom"))
     show_table(out, title, ("atoms", "ns per atom-step", "bytes per atom"), zip(*lists, strict=True))
     show_targets(out, figures["targets"])

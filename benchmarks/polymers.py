@@ -142,18 +142,18 @@ def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
         ratio = None if ours is None or theirs is None else ours / theirs
         gain = None if ratio is None else ROD_STEP / SPRING_STEP / ratio
         cores = "one core" if threads == "1" else "two cores"
-        found.append(target(f"{cores}: time of a bead's step over LAMMPS's with springs", ratio, 1.3))
-        found.append(target(f"{cores}: time simulated in a second over LAMMPS's", gain, 5.0, at_least=True))
+        found.append(target(f"{cores}: time of a step with rods over LAMMPS's with springs", ratio, 1.3))
+        found.append(target(f"{cores}: simulated time per second over LAMMPS's", gain, 5.0, at_least=True))
     for ranks, words in (("1", "one rank"), ("2", "two ranks")):
         for step in DRIVEN_STEPS:
             ours, theirs = us.get(f"driven-{step:g} {ranks}"), us.get(f"lammps {ranks}")
             ratio = None if ours is None or theirs is None else ours / theirs
-            what = f"{words}: a step of {step:g} τ of rods through LAMMPS over LAMMPS's of {LAMMPS_STEP:g} with springs"
+            what = f"{words}: time of a step of {step:g} τ with rods, forces by LAMMPS, over LAMMPS's with springs"
             found.append(target(what, ratio, 1.5))
     bodies = figures["us_per_body_step"]
     for drift in poems_chains.DRIFTS:
         gain = None if bodies["poems"] is None else bodies["poems"] / bodies[drift]
-        found.append(target(f"one core: fix poems over ours, drift = {drift}", gain, 5.0, at_least=True))
+        found.append(target(f"one core: time of fix poems over ours, drift = {drift}", gain, 5.0, at_least=True))
     return found
 
 
@@ -165,13 +165,12 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
     words |= {f"driven-{step:g}": f"rods, ours, forces by LAMMPS, {step:g} τ" for step in DRIVEN_STEPS}
     words["lammps"] = "springs, LAMMPS -sf opt"
     rows = [(text, us.get(f"{name} 1"), us.get(f"{name} 2")) for name, text in words.items()]
-    title = f"Melt of {figures['chains']:,} chains of {figures['beads']} beads: μs for a bead's step"
+    title = f"Melt of {figures['chains']:,} chains of {figures['beads']} beads: time of a step per bead [μs]"
     show_table(out, title, ("engine", "1 core", "2 cores"), rows)
     bodies = figures["us_per_body_step"]
     rows = [(f"ours, drift = {drift}", bodies[drift]) for drift in poems_chains.DRIFTS]
-    title = (
-        f"{poems_chains.CHAINS} chains of {poems_chains.BODIES} rigid bodies on spherical joints: μs for a body's step"
-    )
+    title = f"{poems_chains.CHAINS} chains of {poems_chains.BODIES} rigid bodies on spherical joints"
+    title += ": time of a step per body [μs]"
     show_table(out, title, ("engine", "1 core"), [*rows, ("LAMMPS, fix poems", bodies["poems"])])
     show_targets(out, figures["targets"])
     show_machine(out, figures["machine"])

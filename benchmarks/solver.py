@@ -133,7 +133,7 @@ def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
         target("revolute, n ≥ 128: times as fast as Pinocchio, at least", min(long, default=None), 3.0, at_least=True),
         target("revolute: growth of time per body from n = 128 to 100,000", growth(revolute), 0.2),
         target(f"bytes per body at n = {largest:,}", max(figures[k]["bytes_per_body"] for k in KINDS), 2000),
-        target("forest: two threads against one", figures["forest"]["speedup"], 1.8, at_least=True),
+        target("forest: speed-up by two threads", figures["forest"]["speedup"], 1.8, at_least=True),
     ]
 
 
@@ -156,11 +156,13 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
     for kind in KINDS:
         of = figures[kind]
         lists = [of["n"], *(of[f"{e}_{what}"] for e in ENGINES for what in FIGURES), ratios(of)]
-        title = f"{kind.capitalize()} chains, one thread: ns per body, dense backward error, residual; Pinocchio / ours"
+        title = (
+            f"{kind.capitalize()} chains on one thread: ns per body, error, residual; ratio of Pinocchio's time to ours"
+        )
         show_table(out, title, columns, zip(*lists, strict=True))
     forest = figures["forest"]
     row = (forest["one_thread_ns_per_body"], forest["two_threads_ns_per_body"], forest["speedup"])
-    title = f"A forest of {forest['trees']:,} revolute chains of {forest['bodies_per_tree']}: ns per body"
+    title = f"A forest of {forest['trees']:,} revolute chains of {forest['bodies_per_tree']} bodies: ns per body"
     show_table(out, title, ("one thread", "two threads", "speed-up"), [row])
     show_algorithms(figures["algorithms"], out)
     show_targets(out, figures["targets"])

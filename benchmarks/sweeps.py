@@ -149,8 +149,8 @@ class _Both(Workers):
 def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
     """What a sweep should reach."""
     return [
-        target("throughput of two workers beside one", figures["speed-up"], 1.9, at_least=True),
-        target("what a member costs besides its run [s]", figures["overhead"], 0.5),
+        target("throughput of two workers relative to one", figures["speed-up"], 1.9, at_least=True),
+        target("time of a member besides its run [s]", figures["overhead"], 0.5),
         target("the same in processor time of its worker [s]", figures["overhead_processor"], 0.5),
     ]
 
@@ -158,8 +158,8 @@ def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
 def show(figures: dict[str, Any], out: Any = None) -> None:
     """Prints the figures as tables."""
     out = console() if out is None else out
-    title = f"{figures['members']} members, each of about a second [s]"
-    columns = ["", "members running", "a member", "its processor time", "with start and page"]
+    title = f"Times of {figures['members']} members that run for about a second each [s]"
+    columns = ["", "all members", "one member", "its processor time", "with start and report"]
     one, two, alone = figures["1 workers"], figures["2 workers"], figures["alone"]
     rows = [
         ("one after another, in one process", alone["running"], alone["each"], alone["processor"], None),

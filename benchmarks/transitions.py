@@ -153,21 +153,19 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
     out = console() if out is None else out
     names = ("n", "lock_ms", "release_ms", "momentum", "dense_ms", "dense_momentum", "difference")
     columns = ("n", "lock", "release", "momentum", "dense release", "momentum", "difference")
-    title = (
-        f"Transitions of {figures['axes']} axes of a revolute chain: ms; change of the momentum; difference of speeds"
-    )
+    title = f"Transitions of {figures['axes']} axes of a revolute chain"
+    title += ": time [ms], change of the momentum, difference of speeds"
     show_table(out, title, columns, zip(*(figures[name] for name in names), strict=True))
     found = figures["exponents"]
     row = [found["lock"], found["release"], found["dense"], found["dense_last"], figures["crossover"]]
-    title = (
-        f"Exponents in n (dense: from n = {DENSE_FITTED_FROM}, and of the last two), and the n where the times cross"
-    )
+    title = f"Exponents of the times in n (dense: fitted from n = {DENSE_FITTED_FROM})"
+    title += ", and the n of equal times of both releases"
     show_table(out, title, ("lock", "release", "dense release", "last two", "crossover"), [row])
     steps = figures["locked"]
     show_table(
         out,
         f"Steps of a chain of {steps['links']:,} bodies: ms with every joint free, with {100 * steps['part']:.0f} % "
-        "locked, and for locking and releasing these",
+        "of the joints locked, and for locking and releasing these joints",
         ("step", "locked", "lock", "release", "times cheaper"),
         [[steps[name] for name in ("step_ms", "locked_step_ms", "lock_ms", "release_ms", "saved")]],
     )

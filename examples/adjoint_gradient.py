@@ -1,7 +1,7 @@
 """The adjoint method differentiates the final position of a swinging chain with respect to its parameters.
 
-One backward sweep through the run gives the derivatives with respect to all parameters. The figure compares them with
-finite differences, which are accurate to a few digits only, even at the best step.
+One backward sweep through the run gives the derivatives with respect to all parameters. The figure compares these
+derivatives with finite differences, which are accurate to a few digits only, even at the best step.
 """
 
 from pathlib import Path

@@ -1,7 +1,8 @@
 """The energy of two ions in an implicit solvent approaches Born's energy and screened Coulomb attraction.
 
-The figure shows the generalised Born energy of two opposite charges as a function of their distance. Far apart, water
-weakens Coulomb's law by its permittivity.
+The figure shows the generalised Born energy of two opposite charges as a function of their distance. If the charges are
+far apart, their Coulomb attraction in water is weaker than in vacuum by the factor of the relative permittivity of
+water.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """A ball bounces to e² of its previous height each time, and comes to rest in a finite time.
 
-The intervals between bounces form a geometric series. Its sum gives the time at which the ball comes to rest: √(2h/g)
-(1 + e)/(1 − e).
+The intervals between bounces form a geometric series. The sum of this series gives the time at which the ball comes to
+rest: √(2h/g) (1 + e)/(1 − e), for the initial height h and the coefficient of restitution e.
 """
 
 from pathlib import Path

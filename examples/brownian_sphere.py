@@ -1,7 +1,8 @@
 """The mean-square displacement of a Brownian sphere passes from ballistic to diffusive.
 
 A hundred or more states are simulated side by side. Over four decades of time their mean-square displacement follows
-the exact law of a sphere with inertia, 6 D [t − τ(1 − e^(−t/τ))].
+the exact law of a sphere with inertia, 6 D [t − τ(1 − e^(−t/τ))], for the diffusion coefficient D and the relaxation
+time τ.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """A column of grains collapses into a heap, and the ledger shows where its energy goes.
 
-The column of spheres stands in a channel that is periodic across its width. It collapses when the gate in front of it
-opens. The ledger shows how much of the energy from gravity is dissipated by damping, sliding and rolling.
+The column of spheres stands in a channel that is periodic across its width. The column collapses when the gate in front
+of it opens. The ledger shows how much of the energy from gravity is dissipated by damping, sliding and rolling.
 """
 
 import sys

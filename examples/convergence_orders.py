@@ -1,7 +1,7 @@
 """Each integration rule converges at its order: errors of a tumbling chain at shorter and shorter steps.
 
-Three bodies on spherical joints move freely. The reference for the error at the end is a rule of order five with a
-tight tolerance.
+Three bodies on spherical joints move freely. The error is that of the final state, relative to a run by a rule of order
+five with a tight tolerance.
 """
 
 from pathlib import Path

@@ -1,8 +1,8 @@
 """Force scaling makes a nanoparticle dock late, and the report of each run says by how much.
 
-The case is the docking of Guy (2018, chapter 5) with two of its eight ligands and a start close to the receptors. A
-scaled run needs no unscaled run for comparison: along its own path it samples unscaled motion, and its fidelity report
-estimates from these samples when the core would have arrived without scaling.
+The case is the docking of Guy (2018, chapter 5) with two of its eight ligands and an initial state close to the
+receptors. No complete unscaled run is needed for comparison. Each scaled run samples unscaled motion along its own
+path, and its fidelity report estimates from these samples when the core would have arrived without scaling.
 """
 
 import sys

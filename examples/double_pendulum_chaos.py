@@ -1,6 +1,6 @@
 """Sixteen double pendulums that start a billionth of a radian apart diverge within seconds.
 
-All states are advanced side by side. The distances between them grow exponentially until they are as large as the
+All states are advanced side by side. The distances between the states grow exponentially until they are as large as the
 motion itself, while each pendulum conserves its energy.
 """
 

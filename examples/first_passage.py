@@ -1,8 +1,8 @@
 """An ensemble of runs measures how long a Brownian particle takes to reach an absorbing end.
 
-Each run uses another seed of one case with a steady drift, and stops when the particle is absorbed. The mean time is
-the distance divided by the drift velocity. The times follow the inverse Gaussian distribution, which follows from the
-diffusion equation.
+All runs are runs of one case with a steady drift, each with another seed. A run stops when the particle is absorbed.
+The mean time is the distance divided by the drift velocity. The times have the inverse Gaussian distribution, which
+follows from the diffusion equation.
 """
 
 import sys

@@ -1,7 +1,8 @@
 """A wing nut that spins about its middle axis flips again and again, as Jacobi's elliptic functions predict.
 
-The nut conserves energy and angular momentum. Each of the two defines an ellipsoid of angular velocities, and the
-angular velocity moves along the curve in which the two ellipsoids intersect.
+The nut conserves energy and angular momentum. The energy defines one ellipsoid of angular velocities, the magnitude of
+the angular momentum defines another, and the angular velocity moves along the curve in which the two ellipsoids
+intersect.
 """
 
 from pathlib import Path

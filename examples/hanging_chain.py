@@ -1,7 +1,8 @@
 """The frequencies of a hanging chain are given by zeros of Bessel's function: √(g/L) j₀ₖ/2.
 
-The stiffness matrix of a chain of 100 links is the derivative of inverse dynamics with respect to the coordinates. Its
-generalised eigenvectors are the shapes in which the chain swings.
+The stiffness matrix of a chain of 100 links is the derivative of inverse dynamics with respect to the coordinates. The
+generalised eigenvectors of stiffness and mass matrix are the shapes in which the chain swings. In the title, L is the
+length of the chain, and j₀ₖ is the k-th zero of Bessel's function J₀.
 """
 
 from pathlib import Path

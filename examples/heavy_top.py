@@ -1,6 +1,8 @@
 """A heavy top precesses and nods; its tip traces cusps if the axis is released at rest.
 
-The mean rate of precession is near m g l/(I s). The energy and both conserved momenta stay constant to the tolerance.
+The mean rate of precession is near m g l/(I s), for the mass m, the distance l of the centre of mass from the pivot,
+the axial moment of inertia I and the spin s. The energy and both conserved angular momenta stay constant to the
+tolerance.
 """
 
 from pathlib import Path

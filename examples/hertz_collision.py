@@ -1,7 +1,7 @@
 """The duration, largest overlap and largest force of an elastic collision follow Hertz's theory.
 
-Each point is a short run of two grains that collide at a different speed. Faster collisions are shorter: the duration
-is inversely proportional to the fifth root of the speed.
+Each point is a short run in which two grains collide, and each run has another speed. Faster collisions are shorter:
+the duration is inversely proportional to the fifth root of the speed.
 """
 
 from pathlib import Path

@@ -1,6 +1,7 @@
 """A door swings against its stop, and each impact leaves e² of its energy.
 
-The stop is a limit of the joint, and a spring pulls the door against it.
+The stop is a limit of the joint's range, and a spring pulls the door against the stop. The coefficient of restitution
+of the stop is e.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """Kapitza's pendulum: a pendulum stays upright if its pivot shakes fast enough.
 
-The pivot follows a given motion a cos ωt. Averaging over the fast motion predicts that the upright position is stable
-if a² ω² > 2 g l.
+The pivot follows a given motion a cos ωt. Averaging over the fast motion predicts that the upright position of a
+pendulum of length l is stable if a² ω² > 2 g l.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """If forces are scaled down, a dragged sphere arrives late, and the verdict on the run says so.
 
 A force that rises and falls drags a sphere through a viscous fluid. If all forces are multiplied by a2 < 1, the
-relaxation time grows from m/γ to m/(γ a2), and the sphere is late by the difference.
+relaxation time grows from m/γ to m/(γ a2), and the sphere is late by the difference of these two times.
 """
 
 from pathlib import Path

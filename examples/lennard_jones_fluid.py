@@ -1,7 +1,7 @@
 """A Lennard-Jones fluid near its triple point: radial distribution function, and pressure in two ways.
 
 A lattice melts under a thermostat that hardly changes the dynamics. The pressure from the virial equals the pressure
-from the integral over g(r).
+from an integral over the radial distribution function g(r).
 """
 
 import sys

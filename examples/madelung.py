@@ -1,6 +1,6 @@
 """Ewald's sum gives Madelung's constant of rock salt to as many digits as requested.
 
-For each precision the method chooses its own split of the sum into real and reciprocal parts.
+For each precision the method chooses how to split the sum into a part in real space and a part in reciprocal space.
 """
 
 from pathlib import Path

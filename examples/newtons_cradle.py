@@ -1,6 +1,6 @@
 """Newton's cradle: two balls fall and two balls leave at the other end, impact by impact.
 
-Impacts are events between the steps. They conserve momentum and energy to rounding.
+Impacts are events between the steps. Each impact conserves momentum and energy to rounding.
 """
 
 from pathlib import Path

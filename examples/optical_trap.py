@@ -1,7 +1,7 @@
 """The position spectrum of a bead in an optical trap is a Lorentzian and gives the stiffness of the trap.
 
-The run is overdamped Brownian dynamics of a micrometre bead in water. The corner frequency is k/(2πγ), and the variance
-of the position is kT/k.
+The run is overdamped Brownian dynamics of a micrometre bead in water. The corner frequency is K/(2πγ), and the variance
+of the position is kT/K, for the stiffness K of the trap and the drag coefficient γ.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """A robot arm from a URDF file draws a circle with the torques of inverse dynamics.
 
-The file is written from a model and read back. A simulation tests the torques, together with drives that hold the arm
-on its path.
+The file is written from a model and read back. A simulation tests the torques: they move the arm along the path, and
+weak drives only correct rounding errors.
 """
 
 from pathlib import Path

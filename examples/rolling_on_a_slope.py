@@ -1,6 +1,7 @@
 """A ball on a slope rolls if tan θ < 7μ/2 and slides on steeper slopes: its acceleration has a kink there.
 
-The ball is a grain on a tilted plane with the contact law of Hertz and Mindlin. Each slope is one short run.
+The ball is a grain on a plane with the tilt θ. The contact law is that of Hertz and Mindlin, with the coefficient of
+friction μ. Each slope is one short run.
 """
 
 from pathlib import Path

@@ -1,6 +1,7 @@
 """The modes of an ideal chain relax as in Rouse's theory: 1/τ_p grows as sin²(pπ/2N).
 
-Beads on harmonic bonds move by Brownian dynamics without inertia. The normal modes of the chain are cosines along it.
+Beads on harmonic bonds move by Brownian dynamics without inertia. The normal modes of the chain of N beads are cosines
+along the chain, and τ_p is the relaxation time of mode p.
 """
 
 import sys

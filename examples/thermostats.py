@@ -1,7 +1,7 @@
 """Langevin, Nosé–Hoover and stochastic rescaling thermostats give the canonical kinetic energy distribution.
 
 Each thermostat controls a fluid of 32 particles. With the modified Nosé–Hoover thermostat the distribution is much
-narrower, as its authors say.
+narrower, as the authors of this thermostat say.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """A tippe top turns upside down: contact friction lifts its centre of mass and keeps Jellett's constant.
 
-The top is a sphere with its centre of mass off its middle. It spins on a table, with Hertz's contact law and sliding
-friction. The energy that the rotation loses becomes heat and lifts the centre of mass.
+The top is a sphere with its centre of mass off its middle. It spins on a table. The contact with the table follows
+Hertz's law, with sliding friction. The energy that the rotation loses becomes heat and lifts the centre of mass.
 """
 
 import sys

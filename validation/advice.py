@@ -20,7 +20,7 @@ import numpy as np
 
 import articulon as ar
 from articulon.advice import Advice, Option
-from articulon.advice.probe_trials import error_between
+from articulon.advice.probe_trials import path_error
 from articulon.advice.subject import Subject
 from articulon.cases.library import built_in_cases
 from articulon.comparisons.timed_runs import Stopwatch
@@ -122,7 +122,7 @@ def _compare(advice: Advice, found: dict[str, Any], runs: dict[str, Any]) -> Non
                 path_of(subject.groups, *(np.asarray(one[key])[:count] for key in ("times", "q", "u")))
                 for one in (run, truth)
             ]
-            found["runs"][name]["error"] = error_between(subject, *paths, float(run["times"][count - 1])).error
+            found["runs"][name]["error"] = path_error(subject, *paths, float(run["times"][count - 1])).error
         found["runs"][name]["beside"] = reference
 
 
@@ -158,7 +158,7 @@ def write(kept: dict[str, Any]) -> None:
                 bound = max(option["trust"]["error"], found["advice"]["tolerance"])
                 counts["errors"] += 1
                 counts["kept"] += run["error"] <= bound
-    heads = ["case", "its own", "recommended", "step", "estimated", "error", "trust"]
+    heads = ["case", "its own", "recommended", "step", "estimated time", "estimated error", "trust"]
     details = [
         "case",
         "option",
@@ -177,8 +177,9 @@ def write(kept: dict[str, Any]) -> None:
         f"""
 ## What `advise` says of the built-in cases
 
-`python -m validation.advice`, {SECONDS:g} s of wall time for the probe of each case, at a tolerance of 2 %. *Its own*
-is the rule and the step that the authors of the case chose. Errors are relative to the observed quantities.
+`python -m validation.advice` asks `articulon advise` about each built-in case. The probe of a case may take {SECONDS:g}
+s of wall time, and the tolerance is 2 %. The column "its own" gives the rule and the step that the authors of the case
+chose. Errors are relative to the observed quantities.
 
 {table(heads, rows)}
 
@@ -187,18 +188,18 @@ allow, because its check depends on the moment within a step at which a contact 
 ten times as short as a tolerance of two percent requires. *ebola-receptor* and *nanoparticle-docking* were made to show
 scaling and the friction-implicit rule; without inertia these two cases take a hundredth of the time. The molten salts
 are published with Kutta-Merson, which costs five evaluations per step. *adaptive-protein* and *flexible-filament* were
-made to show locking. For the first, it is not known whether locking changes the results by less than two percent; for
-the second, it changes them by more.
+made to show locking. For *adaptive-protein*, it is not known whether locking changes the results by less than two
+percent. For *flexible-filament*, locking changes the results by more than two percent.
 
-All options with an estimate of at most {PATIENCE:g} s were run. Of the runs of at least {SHORT:g} s, the estimates of
-{counts["near"]} of {counts["judged"]} are within a factor of {FACTOR:g}. Shorter runs mostly consist of costs that
-occur once in a run. The machine was shared with other programs, so wall times of one run differed by a factor of up to
-2. The estimates are therefore judged by processor time.
+All options with an estimated time of at most {PATIENCE:g} s were run. For {counts["near"]} of the {counts["judged"]}
+runs that took at least {SHORT:g} s, the estimate is right within a factor of {FACTOR:g}. The time of shorter runs is
+mostly needed for work that is done once in a run. The machine was shared with other programs, so wall times of one run
+differed by a factor of up to two. The estimates are therefore judged by processor time.
 
 The error of a run is its deviation from the explicit run, or from the friction-implicit run if the explicit one is too
-expensive. If a stop condition ends both runs, the error is that of the time of arrival. No error is given if paths
-diverge with any step. {counts["kept"]} of {counts["errors"]} errors are within the promised error or the tolerance. The
-last column gives how many checks of the case the run passes.
+expensive. If a stop condition ends both runs, the error is the relative difference of the stopping times. No error is
+given if paths are chaotic and therefore diverge with any step. {counts["kept"]} of {counts["errors"]} errors are within
+the promised error or the tolerance. The last column gives how many checks of the case the run passes.
 
 {table(details, costs)}
 """,

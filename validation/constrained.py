@@ -345,12 +345,13 @@ def main() -> None:
         f"## Torsions and constraints\n\n`python -m validation.constrained {nanoseconds:g}`. Alanine dipeptide moves "
         f"by φ and ψ only, at {TEMPERATURE:g} K in steps of {1000 * STEP:g} fs. articulon uses torsion dynamics with "
         "Fixman's potential. OpenMM uses constraints and virtual sites, and each of its samples has the weight "
-        "1/√det G, with the mass matrix G of the motions that are left free. "
-        f"χ² is the mean square difference of {BINS} bins of an angle relative to their errors, from "
-        f"{BLOCKS} blocks; 1 is expected. The runs last {IMPLICIT:g} ns in an implicit solvent and {nanoseconds:g} ns "
-        f"in {waters} TIP3P waters.\n\n"
+        "1/√det G, where G is the mass matrix of the motions that are left free. "
+        f"The range of an angle is divided into {BINS} bins. χ² is the mean square of the differences between the "
+        f"populations of the bins, relative to the errors of the differences. The errors come from {BLOCKS} blocks, "
+        f"and 1 is the expected value of χ². The runs last {IMPLICIT:g} ns in an implicit solvent and {nanoseconds:g} "
+        f"ns in {waters} TIP3P waters.\n\n"
         + table(["", "articulon", "OpenMM", "difference / error"], rows)
-        + f"\n\nIn water: articulon {paces[0]:.3g} ns/day, OpenMM {paces[1]:.3g}.",
+        + f"\n\nIn water, articulon reaches {paces[0]:.3g} ns/day, and OpenMM {paces[1]:.3g} ns/day.",
     )
 
 

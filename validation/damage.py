@@ -304,7 +304,7 @@ def main(arguments: list[str] | None = None) -> int:
             bad += 1
             sys.stdout.write(f"{found.end}: {found.run.file}, {found.run.what}: {found.said}\n")
     rows = [[file, end, str(number)] for (file, end), number in sorted(ends.items())]
-    summary = f"{bad} of {given.count} ended wrongly."
+    summary = f"{bad} of {given.count} resumptions ended wrongly."
     if given.write:
         how = f"`python -m validation.damage --count {given.count} --seed {given.seed} --write`"
         words = "Each copy of an interrupted run is damaged in one of about twenty ways and then resumed:"

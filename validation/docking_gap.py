@@ -96,7 +96,7 @@ def main() -> None:
                 late["verdict"],
             ]
         )
-    head = ["gap [nm]", "straight chains [μs]", "docks [μs]", f"a2 = {A2:g} [μs]", "late", "lag", "residual", "pairs"]
+    head = ["gap [nm]", "straight chains [μs]", "docks [μs]", f"a2 = {A2:g} [μs]", "delay", "lag", "residual", "pairs"]
     write_section(
         "docking-gap",
         f"""
@@ -105,17 +105,17 @@ def main() -> None:
 `python -m validation.docking_gap`.
 
 `{CASE}` runs without noise and flow, from rest. Guy (2018, 5.5) puts the core's centre 250 nm from the receptors'
-plane, and says that "approximately 65 nm" have to be traversed. With chains at 30 degrees, the tips are 66.4 nm from
-the plane. At this distance the attraction is mostly the r⁻⁶ attraction of body A. The docking time therefore grows as
-the eighth power of the initial distance between the centres of bodies A and the receptors, and a distance larger by 1
-nm makes the docking time an eighth longer.
+plane, and says that "approximately 65 nm" have to be traversed. If the chains are at 30 degrees, the tips are 66.4 nm
+from the plane. At this distance the attraction is mostly the r⁻⁶ attraction of body A. The docking time therefore grows
+as the eighth power of the initial distance between the centres of bodies A and the receptors. If this distance is
+larger by 1 nm, the docking time is an eighth longer.
 
 The column *straight chains* gives the time of a one-dimensional reduction of this model: all joints are locked, inertia
 is neglected, and the particle advances by 55 nm. The column *docks* gives the time of the full model for an advance of
 {STAGES[-1][1]} nm, with friction-implicit steps of 40 and 8 ps; the rest of the way takes 0.05 μs. The chains of the
-full model bend towards the receptors, which shortens the time by 7 %. The other columns are for a run with a constant
-a2 = {A2:g} and steps of {SCALED_STEP}: its time, its delay, and the results of its fidelity report at a tolerance of 2
-% (lag, residual of the forces, pairs, verdict).
+full model bend towards the receptors, which shortens the docking time by 7 %. The other columns are for a run with a
+constant a2 = {A2:g} and steps of {SCALED_STEP}. They give its docking time, its delay, and four results of its fidelity
+report at a tolerance of 2 %: the lag, the residual of the forces, the delay found by paired runs, and the verdict.
 
 {table([*head, "verdict"], rows)}
 """,

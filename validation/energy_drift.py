@@ -71,11 +71,11 @@ def main() -> None:
 ## Drift of energy
 
 `python -m validation.energy_drift`, {time.monotonic() - began:.0f} s. The run is `{CASE}` at constant energy:
-{model.bodies} bodies with {degrees_of_freedom} degrees of freedom, walls, and all pairs without a cutoff. Velocity
-Verlet takes steps of {STEP} for {BLOCKS * block:g} ns, after {EQUILIBRATION} under Langevin's thermostat at
-{TEMPERATURE:g} K. The total energy is sampled {BLOCKS * SAMPLES:,} times. The slope is that of a line through the means
-of {BLOCKS} blocks. The error of the slope comes from the scatter of these means about the line. This scatter includes
-all correlations that are shorter than a block.
+{model.bodies} bodies with {degrees_of_freedom} degrees of freedom, walls, and forces between all pairs without a
+cutoff. Velocity Verlet takes steps of {STEP} for {BLOCKS * block:g} ns, after {EQUILIBRATION} under Langevin's
+thermostat at {TEMPERATURE:g} K. The total energy is sampled {BLOCKS * SAMPLES:,} times. The table gives the slope of a
+line through the means of {BLOCKS} blocks. The error of the slope comes from the scatter of these means about the line.
+This scatter includes all correlations that are shorter than a block.
 
 | | kT per ns and degree of freedom |
 | --- | --- |

@@ -57,13 +57,16 @@ def main() -> None:
         f"""
 ## Thermostats and their ensembles
 
-`python -m validation.ensembles`, {time.perf_counter() - began:.0f} s. Samples: {frames}. The table gives deviations in
-standard errors, from physical_validation (Merz and Shirts 2018):
+`python -m validation.ensembles`, {time.perf_counter() - began:.0f} s. There are the following samples: {frames}. The
+table gives deviations in standard errors, computed by physical_validation (Merz and Shirts 2018). These quantities are
+compared:
 
-- the mean and width of the kinetic energy compared with Maxwell's distribution, and the mean compared with a
-  distribution that is 3 % hotter;
-- ⟨u p⟩ compared with kT: the largest deviation of all degrees of freedom, and the mean square;
-- the slope of ln P₂(U)/P₁(U) over potential energies at two temperatures.
+- the mean and width of the kinetic energy are compared with Maxwell's distribution; the column "mean, 3 % off" gives
+  the deviation of the mean from a distribution that is 3 % hotter;
+- ⟨u p⟩ of each degree of freedom, the product of its speed and momentum, is compared with kT; the table gives the
+  largest deviation, and the mean square of all deviations;
+- the slope of ln P₂(U)/P₁(U) is compared with the exact slope, where P₁ and P₂ are the distributions of the potential
+  energy U at two temperatures.
 
 The modified thermostat is nearly isokinetic, but its positions are canonical.
 

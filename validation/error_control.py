@@ -131,7 +131,7 @@ def main() -> None:
                 ]
             )
     head = ["start", "tolerance", "docks [μs]", "unscaled [μs]", "true error", "verdict", "evaluations"]
-    head += ["times fewer than Kutta–Merson unscaled", "times more than the reference"]
+    head += ["evaluations of unscaled Kutta–Merson / evaluations", "evaluations / evaluations of the reference"]
     write_section(
         "error-control",
         f"""
@@ -139,22 +139,23 @@ def main() -> None:
 
 `python -m validation.error_control`.
 
-`{CASE}` runs without noise and flow, from rest, with two starts. *near* is the default start: the tips are 44 nm from
-the receptors, and the particle counts as docked when it has advanced by 25 nm. *published* is the published start: the
-core's centre is 250 nm from the receptors' plane, so the tips are 66.4 nm from it, and the particle counts as docked
-after 55 nm.
+`{CASE}` runs without noise and flow, from rest, from two initial positions ("starts"). *near* is the default start: the
+tips of the ligands are 44 nm from the receptors, and the particle counts as docked when it has advanced by 25 nm.
+*published* is the published start: the core's centre is 250 nm from the receptors' plane, so the tips are 66.4 nm from
+this plane. From this start, the particle counts as docked when it has advanced by 55 nm.
 
-The scaled runs use Kutta–Merson with the policy `error-controlled`, whose tolerance bounds the delay on arrival or the
-lag at every moment. The reference is the unscaled friction-implicit rule. For *near* its steps are 8 ps. For
-*published* they are 40 ps up to 35 nm and 8 ps up to 44 nm. The rest of the way is computed with unscaled Kutta–Merson,
-because a run with equal steps diverges where the tips meet the receptors. The number of evaluations of unscaled
-Kutta–Merson is extrapolated from the first {SAMPLE}. Errors are relative to the unscaled docking time.
+The scaled runs use Kutta–Merson with the policy `error-controlled`, whose tolerance limits the delay on arrival
+("arrival") or the lag at every moment ("moment"). The reference is the unscaled friction-implicit rule. For *near* the
+reference takes steps of 8 ps. For *published* it takes steps of 40 ps up to an advance of 35 nm, and steps of 8 ps up
+to an advance of 44 nm. The rest of the way is computed with unscaled Kutta–Merson, because a run with equal steps
+diverges where the tips meet the receptors. The number of force evaluations of an unscaled run with Kutta–Merson is
+extrapolated from its first {SAMPLE}. Errors are relative to the unscaled docking time.
 
 {table(head, rows)}
 
-The true error stays below the tolerance. It is about half of the tolerance or less, because the tolerance also applies
-to the joints. The joints need a larger a2 than the approach of the particle alone. Unscaled friction-implicit steps
-need the fewest evaluations here, fewer than any scaled run.
+The true error stays below the tolerance. In most runs the true error is less than half of the tolerance, because the
+tolerance also applies to the joints. The joints need a larger a2 than the approach of the particle alone. Unscaled runs
+with friction-implicit steps need fewer evaluations than any scaled run.
 """,
     )
 

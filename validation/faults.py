@@ -60,13 +60,13 @@ def main(arguments: list[str] | None = None) -> int:
     text = f"""
 ## Faulty input
 
-`{command}`, {time.perf_counter() - began:.0f} s. The longest input takes {longest.seconds:.1f} s of processor time.
+`{command}`, {time.perf_counter() - began:.0f} s. The slowest input takes {longest.seconds:.1f} s of processor time.
 Each input is a valid input into which one to three faults were put. The faults concern keys, values, units, types,
 nesting, sizes and bytes of case files; settings of the command; lines and bytes of structures, particles and meshes;
-and arguments of every public function. Each case is loaded, its model is built, and everything that needs no compiled
-kernel is prepared. A refusal counts as unnamed if its message lacks the file's name or is longer than {LINES_SAID}. An
-input counts as a hang if it takes more than {LIMIT:g} s of processor time, or waits for {PATIENCE * LIMIT / 60:.0f}
-minutes. The section above covers damage to the files of runs.
+sequences of amino acids; and arguments of every public function. Each case is loaded, its model is built, and
+everything that needs no compiled kernel is prepared. A refusal counts as unnamed if its message lacks the file's name
+or is longer than {LINES_SAID}. An input counts as a hang if it takes more than {LIMIT:g} s of processor time, or waits
+for {PATIENCE * LIMIT / 60:.0f} minutes. The section above covers damage to the files of runs.
 
 {table(["input", "inputs", *(TITLES.get(name, name) for name in OUTCOMES)], rows)}
 """

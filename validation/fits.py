@@ -47,8 +47,9 @@ def main() -> None:
 `python -m validation.fits` fits the four stiffnesses and the viscosity of `{CASE}` to {SEEDS} sets of measurements for
 each size of the errors. The sets differ by the seeds of their errors. The table gives the share of intervals that
 contain the true value; the column "interval" gives the expected share and its standard error. The column "p" gives the
-p-value of Kolmogorov and Smirnov's test that the joint distances (x̂ − x)ᵀ C⁻¹ (x̂ − x) follow the χ² distribution with
-{len(keys)} degrees of freedom. Here x̂ are the fitted parameters, x the true ones, and C is the estimated covariance.
+p-value of Kolmogorov and Smirnov's test that the squared distances (x̂ − x)ᵀ C⁻¹ (x̂ − x) follow the χ² distribution
+with {len(keys)} degrees of freedom. Here x̂ are the fitted parameters, x the true ones, and C is the estimated
+covariance.
 
 {table(["errors", "interval", *names, "p"], rows)}
 

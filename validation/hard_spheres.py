@@ -77,13 +77,13 @@ def main(spheres: int = SPHERES) -> None:
     text = f"""
 ## Equation of state of hard spheres
 
-`python -m validation.hard_spheres`, {time.monotonic() - began:.0f} s on one thread of a machine that does other work.
-{spheres:,} equal spheres move by the rule `event-driven`, without loss of energy. The compressibility factor Z = p V/(N
-k T) at the packing fraction η comes from the collisional virial, and its standard error from {FRAMES} parts of the run.
-The reference is (1 + η + η² − η³)/(1 − η)³ (N. F. Carnahan and K. E. Starling, Journal of Chemical Physics 51, 635,
-1969), a fit that has an error of its own. The column "momentum" gives the largest change of a component of the total
-momentum since the start, relative to the sum of the magnitudes of all momenta. The column "energy" gives the relative
-change of the energy since the start.
+`python -m validation.hard_spheres`, {time.monotonic() - began:.0f} s on one thread of a machine that also runs other
+programs. {spheres:,} equal spheres move by the rule `event-driven`, without loss of energy. The compressibility factor
+Z = p V/(N k T) at the packing fraction η comes from the collisional virial, and its standard error from {FRAMES} parts
+of the run. The reference is (1 + η + η² − η³)/(1 − η)³ (N. F. Carnahan and K. E. Starling, Journal of Chemical Physics
+51, 635, 1969), a fit that has an error of its own. The column "momentum" gives the largest change of a component of the
+total momentum since the start, relative to the sum of the magnitudes of all momenta. The column "energy" gives the
+relative change of the energy since the start.
 
 {table(head, [row for row, _ in found])}
 

@@ -20,7 +20,8 @@ from articulon.forces.evaluation import Evaluator
 from articulon.integrate import FrictionImplicit
 from articulon.integrate.choice import driver
 from articulon.integrate.problem import Problem
-from articulon.integrate.status import STOPPED, advance_stop
+from articulon.integrate.status import STOPPED
+from articulon.integrate.stop_conditions import advance_of, stop_of
 from articulon.scaling import ErrorControlled, NoScaling
 from validation.page import table, write_section
 
@@ -100,7 +101,7 @@ def paths(problem: Passage, policy: Any, keep_momentum: bool = True) -> Found:
         if not keep_momentum:
             # Of a single motion the flag that noise acts has no other effect: its memory is the slowest.
             run.followed.slowest[1] = 0.0
-        run.stop = advance_stop(model, 0, np.array([1.0, 0.0, 0.0]), 1.0)
+        run.stop = stop_of(model, advance_of(model, 0, np.array([1.0, 0.0, 0.0]), 1.0))
         while True:
             before = float(state.time[0])
             ended = run.advance(state, 1e4 * truth, 50 if policy.varies else 10**9)
@@ -134,31 +135,32 @@ def main() -> None:
         "f",
         "kT",
         "tolerance",
-        "late, against the exact mean",
-        "against unscaled paths",
-        "times fewer steps",
+        "delay against the exact mean",
+        "delay against unscaled paths",
+        "ratio of steps",
     ]
     write_section(
         "noise-control",
         f"""
 ## Mean first passages under `error-controlled`
 
-`python -m validation.noise_control`. A ball with drag 1 moves on a line from rest at 0 to 1. Its relaxation time τ is
-{RELAXATION:g} of the mean first-passage time. The force is a steady force f, plus either an attraction 0.02/(1.06 − x)²
-or a force a sin 4πx with a = 2 (*low barriers*) or 4 (*barriers*). There are {PATHS} paths, with friction-implicit
-steps of {WINDOW:g} τ. Their mean time is compared with the exact mean first-passage time without inertia, and with that
-of unscaled paths on the same noise; errors are twice the standard error. When a2 changes, the policy keeps the momentum
-of the thermal part of the speeds. The rows *speeds kept* show what happens if the speeds are kept instead. The last
-column is for an explicit rule with the longest stable steps, 3.55 τ/a2: it gives how many times fewer steps a scaled
-path takes than an unscaled path.
+`python -m validation.noise_control`. A ball with the drag coefficient 1 starts from rest at x = 0 and moves along a
+line until it reaches x = 1. Its relaxation time τ is {RELAXATION:g} of the mean first-passage time. The force is a
+steady force f, plus either an attraction 0.02/(1.06 − x)² or a force a sin 4πx with a = 2 (*low barriers*) or 4
+(*barriers*). There are {PATHS} paths, with friction-implicit steps of {WINDOW:g} τ. The mean time of these paths is
+compared with the exact mean first-passage time without inertia, and with the mean time of unscaled paths with the same
+noise. Errors are twice the standard error. When a2 changes, the policy keeps the momentum of the thermal part of the
+speeds. The rows *speeds kept* show what happens if the speeds are kept instead. The last column is for an explicit rule
+with the longest stable steps, 3.55 τ/a2: it gives the number of steps of an unscaled path divided by that of a
+scaled path.
 
 {table(head, rows)}
 
-Keeping the momentum removes a bias: if the speeds are kept, paths are late by a fraction that grows with kT. Under weak
-noise the remaining delay is within the tolerance. **Under strong noise the delay exceeds the tolerance.** With scaling,
-thermal speeds are correlated over the time τ/a2 instead of τ. Where paths diffuse more than they drift, and where they
-wait before barriers, this longer correlation alone delays the paths. The policy considers only changes of the forces,
-so it does not detect this delay.
+It is right to keep the momentum: if the speeds are kept instead, paths are late by a fraction that grows with kT. Under
+weak noise, if the momentum is kept, the delay is within the tolerance. **Under strong noise the delay exceeds the
+tolerance.** With scaling, thermal speeds are correlated over the time τ/a2 instead of τ. If paths diffuse more than
+they drift, or if they wait in front of barriers, this longer correlation alone delays the paths. The policy considers
+only changes of the forces, so it does not detect this delay.
 """,
     )
 

@@ -243,11 +243,11 @@ def main(arguments: list[str] | None = None) -> int:
 `python -m validation.planted`, {time.perf_counter() - began:.0f} s. For each kind of step, every pass that only the
 adjoint of the step runs is left out once, as a planted error; there are {len(names)} different passes in all. Each time
 the identity ⟨w, J v⟩ = ⟨Jᵀ w, v⟩ is checked for two steps, where J is the Jacobian of the steps, and v and w are random
-vectors. The last column names the test in `tests/identities` that checks this identity for such steps. The violation is
-relative to the sum of the magnitudes of all products. Some programs repeat the passes of another program within an
-iteration. The iteration reads only the derivatives with respect to speeds, and not those with respect to positions. If
-a pass of such a program computes only derivatives that are not read, leaving it out has no effect, and it is counted as
-idle.
+vectors. The last column names the test in `tests/identities` that checks this identity for such steps. The violation of
+the identity is given relative to the sum of the magnitudes of all products. An error counts as seen if it violates the
+identity. Some programs repeat the passes of another program within an iteration. The iteration reads only the
+derivatives with respect to speeds, and not those with respect to positions. If a pass of such a program computes only
+derivatives that are not read, leaving it out has no effect, and it is counted as idle.
 
 {table(["steps", "violation without an error", "errors", "seen", "idle", "smallest violation", "test"], rows)}
 """

@@ -215,10 +215,11 @@ def main() -> None:
     write_section(
         "polymers",
         f"## Melts of chains\n\n`python -m validation.polymers {duration:g}`. {CHAINS} chains of {BEADS} beads run "
-        f"at density 0.85, kT = 1 and friction {FRICTION:g}/τ for {duration:g} τ each, in steps of {STEP:g} τ (OpenMM: "
-        f"{0.5 * STEP:g} τ, springs: {SPRING_STEP:g} τ). Rods are {BOND:g} σ long. The last column but one gives the "
-        "deviations of the four quantities from those of the first row, in standard errors. Chains with springs are "
-        "another model, so their results may differ.\n\n"
+        f"at density 0.85, kT = 1 and friction {FRICTION:g}/τ for {duration:g} τ each, in steps of {STEP:g} τ (with "
+        f'OpenMM {0.5 * STEP:g} τ, with springs {SPRING_STEP:g} τ). Rods are {BOND:g} σ long. The column "deviations '
+        '/ errors" gives the differences between the four quantities of a row and those of the first row, in standard '
+        'errors. The column "τ/s" gives the simulated time per second of wall time. Chains with springs are a '
+        "different model, so their results may differ.\n\n"
         + table(["", "⟨R²⟩ [σ²]", "⟨Rg²⟩ [σ²]", "ratio", "pressure [ε/σ³]", "deviations / errors", "τ/s"], rows),
     )
 

@@ -92,9 +92,18 @@ def main() -> None:
         "pressure",
         f"## Ensembles of constant pressure\n\n`python -m validation.pressure`. {PARTICLES} particles of a "
         f"Lennard-Jones liquid run at kT = 1 and at the pressures {PRESSURES[0]:g} and {PRESSURES[1]:g}, for "
-        f"{DURATION:g} τ each. With the distributions p₁(V) and p₂(V) of the volume at the two pressures P₁ and P₂, "
-        "the last column is the deviation of the slope of ln p₂(V)/p₁(V) from −(P₂ − P₁)/kT, in standard errors.\n\n"
-        + table(["barostat", "volume [σ³]", "at the higher pressure", "deviation / error"], rows),
+        f"{DURATION:g} τ at each pressure. Let p₁(V) and p₂(V) be the distributions of the volume at the two pressures "
+        "P₁ and P₂. The last column gives the deviation of the slope of ln p₂(V)/p₁(V) from −(P₂ − P₁)/kT, in "
+        "standard errors.\n\n"
+        + table(
+            [
+                "barostat",
+                "volume at the lower pressure [σ³]",
+                "volume at the higher pressure [σ³]",
+                "deviation / error",
+            ],
+            rows,
+        ),
     )
 
 

@@ -138,21 +138,22 @@ def main() -> None:
 ## Friction-implicit steps far above the fastest relaxation time
 
 `python -m validation.statistics`, {time.monotonic() - began:.0f} s. 300 GP1b chains of Guy (2018), tables D.3 and D.4,
-run at 300 K for 0.06 μs. Their springs are {STIFFER:.0f} times as stiff as in the paper, so that the chains relax
+move at 300 K for 0.06 μs. Their springs are {STIFFER:.0f} times as stiff as in the paper, so that the chains relax
 within the run. τ = {FASTEST * 1e6:.3f} ps is the rotational relaxation time of body B. For each body the table gives
 the deviation of ⟨u·p⟩ from equipartition, where u are the speeds and p the momenta. For each spring it gives the
 deviation of the mean energy from that of the exact ensemble. The errors are one standard error.
 
 {table(head, rows)}
 
-With steps of up to 30 τ the deviations are statistical errors of the sample, about 2 %. With longer steps the outer
-springs become too warm, by 10 % at 60 τ.
+With steps of up to 30 τ the deviations are statistical errors of the sample, about 2 %. With longer steps the mean
+energies of the outer springs (B and A) become too large, by about 10 % at 60 τ.
 
-The docking case starts 65 nm from the plane. With noise and thermal initial speeds, its run stays finite over 50,000
-steps of h = {noisy} τ with each of three seeds, but not with steps of {too_long} τ. Without noise and from rest, the
-run stays finite over 5,000 steps of {quiet} τ, but not with steps of {quiet_too_long} τ. With noise, the step is
-limited by the angle √(kT/I) h by which thermal motion rotates the lightest body, with moment of inertia I, in a step.
-At {noisy} τ this angle is {np.sqrt(4.142e-3 / 8.38e-12) * noisy * FASTEST:.2f} rad.
+The case `nanoparticle-docking` was also run, with a distance of 65 nm from the tips to the receptors' plane. With noise
+and thermal initial speeds, the run stays finite over 50,000 steps of h = {noisy} τ with each of three seeds, but not
+with steps of {too_long} τ. Without noise and from rest, the run stays finite over 5,000 steps of {quiet} τ, but not
+with steps of {quiet_too_long} τ. With noise, the angle √(kT/I) h limits the step. This is the angle by which thermal
+motion rotates the lightest body, with the moment of inertia I, in one step. At {noisy} τ this angle is
+{np.sqrt(4.142e-3 / 8.38e-12) * noisy * FASTEST:.2f} rad.
 """
     write_section("statistics", text)
 

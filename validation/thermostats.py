@@ -57,11 +57,11 @@ def spreads(folder: Path) -> str:
 ## The modified thermostat
 
 `python -m validation.thermostats`. The run is `molten-salt-100` at 773 K with Q = 1 zg nm² and velocity Verlet steps of
-0.5 fs. The last three quarters of 30 ps are evaluated. The table compares σ of the kinetic temperature with the
-prediction T Q σ(q'ᵀΓ/q'ᵀMq')/(kd N k T). Here Q is the mass of the thermostat, kd its derivative gain, N the number of
-degrees of freedom, q' the speeds, Γ the forces, M the mass matrix and k Boltzmann's constant. The prediction holds if 2
-kd N k T/Q is well above the fastest frequency, here about 5·10⁴/ns. σ is {standard.canonical:.1f} K in the canonical
-ensemble and {standard.measured:.0f} K with the standard thermostat.
+0.5 fs. The last three quarters of 30 ps are evaluated. The table compares the standard deviation σ of the kinetic
+temperature with the prediction T Q σ(q'ᵀΓ/q'ᵀMq')/(kd N k T). Here Q is the mass of the thermostat, kd its derivative
+gain, N the number of degrees of freedom, q' the speeds, Γ the forces, M the mass matrix and k Boltzmann's constant. The
+prediction holds if 2 kd N k T/Q is well above the fastest frequency, here about 5·10⁴/ns. σ is {standard.canonical:.1f}
+K in the canonical ensemble and {standard.measured:.0f} K with the standard thermostat.
 
 {table(["kd (ns)", "2 kd N k T/Q (1/ns)", "σ of T (K)", "predicted (K)", "ratio"], rows)}
 """
@@ -94,9 +94,9 @@ def configurations(folder: Path) -> str:
 ## Atomistic scaling
 
 The same program runs `molten-salt-1025` with a2 = 0.001 and velocity Verlet steps of 2 fs for 20 ps of unscaled time.
-The last three quarters are evaluated. The published form keeps the temperature of the speeds at 773 K and samples
-positions at 773 K/a2. The form that also scales the target temperature keeps both temperatures, but takes as many steps
-as a run without scaling.
+The last three quarters are evaluated. The published policy, `atomistic`, keeps the temperature of the speeds at 773 K
+and samples positions at 773 K/a2. The policy `atomistic-clock`, which also scales the target temperature, keeps both
+temperatures, but takes as many steps as a run without scaling.
 
 {table(["scaling", "speeds (K)", "positions (K)", "steps"], rows)}
 """

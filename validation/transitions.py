@@ -30,7 +30,7 @@ KINDS: dict[str, tuple[Callable[[np.random.Generator], Any], list[Any]]] = {
 COLUMNS = {
     "momentum": "projected momentum",
     "energy": "energy",
-    "back": "speeds of before",
+    "back": "speeds after lock and release",
     "dense": "speeds by the mass matrix",
     "search": "best search",
 }

@@ -167,8 +167,8 @@ def main() -> None:
     covered = sum(abs(row.error - float(row.estimate or 0.0)) <= float(row.half_width or 0.0) + 2e-4 for row in known)
     costs = np.array([row.cost for row in known])
     wrong = "".join(
-        f"- {row.problem.name} ({row.problem.kind}): `{row.verdict}`, in truth {row.error:.2%} ({row.what}); "
-        f"found {'nothing' if row.estimate is None else f'{row.estimate:.2%}'}\n"
+        f"- {row.problem.name} ({row.problem.kind}): `{row.verdict}`, true error {row.error:.2%} ({row.what}), "
+        f"{'no estimated error' if row.estimate is None else f'estimated error {row.estimate:.2%}'}\n"
         for row in (*trusted, *doubted)
     )
     write_section(
@@ -177,16 +177,20 @@ def main() -> None:
 ## The table of verdicts
 
 `python -m validation.verdicts --seed {given.seed} --count {given.count}`, {time.perf_counter() - began:.0f} s.
-{len(found)} scaled runs of known and random problems are compared with their unscaled runs: {within} runs are within
-the tolerance of {TOLERANCE:.0%}, and {len(found) - within} are beyond it.
+{len(found)} scaled runs are compared with unscaled runs. The runs belong to a fixed list of problems and to random
+problems. The true error of {within} runs is within the tolerance of {TOLERANCE:.0%}, and the true error of
+{len(found) - within} runs is beyond it. The table gives the numbers of runs with each verdict. The rows "verdict" are
+for the verdict of the whole run. The other rows are for the verdict that follows from one
+[premise](fidelity.md#how-it-is-known) alone.
 
 {confusion(found)}
 
 Runs beyond the tolerance that are called trusted: {len(trusted)}. Runs within the tolerance that are not called
-trusted: {len(doubted)}, which is {len(doubted) / max(within, 1):.1%} of those within. In {covered} of {len(known)} runs
-the true error is within the interval of the estimated error. The unscaled motion that a verdict needs costs
-{np.median(costs):.0%} of the evaluations of the run (median). This share is high because the runs here are as short as
-scaled runs can be.
+trusted: {len(doubted)}, which is {len(doubted) / max(within, 1):.1%} of all runs within the tolerance. In {covered} of
+{len(known)} runs the true error is within the interval of the estimated error. To find a verdict, a part of the
+unscaled motion is computed. Its cost is {np.median(costs):.0%} of the force evaluations of the run (median). This share
+is high because the runs here are as short as scaled runs can be. The verdicts of these runs are wrong or inconclusive;
+each line gives the true error, and the error that the fidelity report estimated:
 
 {wrong}""",
     )

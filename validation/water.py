@@ -169,9 +169,10 @@ def main() -> None:
         "water",
         f"## Liquid water\n\n`python -m validation.water {duration:g}`. {count} TIP3P waters run at {TEMPERATURE:g} K "
         f"and {PRESSURE:g} bar for {duration:g} ps in steps of {1000 * STEP:g} fs, with a Monte Carlo barostat and "
-        f"Langevin's thermostat of {FRICTION:g}/ps, which slows diffusion. Errors are from {BLOCKS} blocks.\n\n"
+        f"Langevin's thermostat with a friction of {FRICTION:g}/ps, which slows diffusion. Errors come from {BLOCKS} "
+        "blocks of each run.\n\n"
         + table(["", "articulon", "OpenMM", "difference / error"], rows)
-        + f"\n\nThe speeds, including all sampling: {paces}.",
+        + f"\n\nSimulated time per day of wall time, including all sampling: {paces}.",
     )
 
 

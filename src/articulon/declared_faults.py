@@ -66,9 +66,9 @@ def _fault(fault: Any, owner: type[BaseModel] | None, dimension: Dimension | Non
     if kind == "value_error":
         return str(context["error"])
     if dimension and kind == "dict_type":
-        return f"expected a table with, for each name, {expectation(dimension.name)}, got {shown(given)}"
+        return f"expected a table with {expectation(dimension.name)} for each name, got {shown(given)}"
     if dimension and kind in ("tuple_type", "list_type"):
-        return f"expected a list with, at each place, {expectation(dimension.name)}, got {shown(given)}"
+        return f"expected a list with {expectation(dimension.name)} at each place, got {shown(given)}"
     if dimension:
         return f"expected {expectation(dimension.name)}, got {shown(given)}"
     message = fault["msg"]

@@ -67,7 +67,7 @@ class Dimension:
         minimum."""
         number = units.value(quantity, self.name, where)
         if abs(number) > LARGEST:
-            raise CaseError(f"{where}: {shown(quantity)} is too large to compute with; the maximum is {LARGEST:g}")
+            raise CaseError(f"{where}: {shown(quantity)} is too large for the computation; the maximum is {LARGEST:g}")
         if self.minimum is not None and (number < self.minimum or (self.exclusive and number == self.minimum)):
             bound = "greater than" if self.exclusive else "at least"
             raise CaseError(f"{where}: must be {bound} {self.minimum:g}, got {shown(quantity)}")

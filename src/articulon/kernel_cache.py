@@ -66,7 +66,7 @@ def cache_folder() -> Path:
     except OSError as failure:
         folder = _temporary_cache()
         warnings.warn(
-            f"kernels cannot be kept in {root} ({failure.strerror}). They are compiled for this process alone, in "
+            f"kernels cannot be stored in {root} ({failure.strerror}). They are compiled for this process alone, in "
             f"{folder}, which takes up to a minute at every start; set ARTICULON_CACHE_DIR to a folder that you may "
             "write to",
             RuntimeWarning,
@@ -133,8 +133,8 @@ def _digest_of_folder(place: str) -> str:
 
 
 CACHE_ADVICE = (
-    "It would hold compiled code. Remove it, for kernels are compiled again, or set ARTICULON_CACHE_DIR to a folder of "
-    "your own that others may not write to."
+    "It would hold compiled code. Remove it (kernels are then compiled again), or set ARTICULON_CACHE_DIR to a "
+    "folder of your own that others may not write to."
 )
 """Advice for a cache folder that is not trusted."""
 

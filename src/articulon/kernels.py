@@ -62,7 +62,7 @@ routine = numba.njit(**LEAF, forceinline=False)
 sets ``forceinline`` explicitly, because Numba would otherwise apply the callers' inlining to these parts."""
 
 
-_WAYS = {"python": ("cfunc",), "value": ("cpython",), "either": (), "address": ("cpython", "cfunc")}
+_OMITTED_WRAPPERS = {"python": ("cfunc",), "value": ("cpython",), "either": (), "address": ("cpython", "cfunc")}
 """Numba's wrappers that are omitted, by how a kernel is called: ``python``: from Python; ``value``: as a value passed
 to another kernel; ``either``: in both of these ways; ``address``: by the address of its code, and by kernels that it is
 compiled into."""
@@ -81,8 +81,8 @@ def kernel(
     ``parallel`` shares its ``prange`` loops among threads; ``allocates`` lets it call dense algebra. A kernel that
     contains a user's code, or that is not ``cached``, is compiled in every process: values that the user's code reads
     from elsewhere are compiled into the kernel, and a cached kernel would not notice that they changed. ``called`` (see
-    ``_WAYS``) selects the wrappers that are compiled. Unpacking a table of a hundred arrays from Python takes longer
-    than many kernels run.
+    ``_OMITTED_WRAPPERS``) selects the wrappers that are compiled. Unpacking a table of a hundred arrays from Python
+    takes longer than many kernels run.
     """
 
     def wrap(function: Callable) -> Any:
@@ -92,7 +92,7 @@ def kernel(
             # Without reference counts on every array, a kernel is a quarter faster. Most kernels do not allocate, so
             # they need no reference counts; kernels with threads need them.
             options = {"parallel": True} if parallel else {} if allocates else {"_nrt": False}
-            options |= {f"no_{one}_wrapper": True for one in _WAYS[called]}
+            options |= {f"no_{one}_wrapper": True for one in _OMITTED_WRAPPERS[called]}
             return numba.njit(fastmath=FASTMATH, error_model="numpy", cache=cached and ours(function), **options)(
                 function
             )
@@ -163,7 +163,7 @@ def is_awaited(function: Any = None) -> bool:
     return _later.waits and (function is None or any(one is function for one, _ in _later.wanted))
 
 
-def once_ready(action: Callable[[], None]) -> None:
+def when_ready(action: Callable[[], None]) -> None:
     """Runs an action when the kernels that this thread has requested are ready."""
     if _later.waits:
         _later.then.append(action)
@@ -231,7 +231,7 @@ def ready(function: Any, signature: Any) -> Any:
 def check_value(function: Any) -> None:
     """Raises TypeError for a kernel that cannot be handed to others, because its address would be null."""
     if function.targetoptions.get("no_cfunc_wrapper"):
-        raise TypeError(f"{function.__name__} is compiled to be called from Python alone, not as a value")
+        raise TypeError(f"{function.__name__} is compiled only for calls from Python, not for use as a value")
 
 
 def prepare_for(function: Any, arguments: Iterable[Any]) -> Any:
@@ -327,7 +327,7 @@ def _load(function: Any, signature: Any, mark: Path) -> None:
         if not mark.exists():
             raise
         what, where = function.__name__, cache_folder()
-        announce(f"{where}: what is kept of {what} is damaged ({failure}); compiling it again")
+        announce(f"{where}: the cached code of {what} is damaged ({failure}); compiling it again")
         Path(function._cache._cache_file._index_path).unlink(missing_ok=True)
         mark.unlink(missing_ok=True)
         _compile_aside([(function, signature)])
@@ -364,7 +364,7 @@ def _mark(function: Any, signature: Any) -> Path:
     return folder / hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
-def count_anew() -> None:
+def randomise_function_numbers() -> None:
     """Makes Numba number the functions that this process compiles from a random start, different in every process.
 
     Numba names a function by its own name and its number, and the body of a parallel loop by its address and that
@@ -375,14 +375,14 @@ def count_anew() -> None:
     FunctionIdentity._unique_ids = itertools.count(1 + secrets.randbits(60))
 
 
-count_anew()
+randomise_function_numbers()
 
 
 SECONDS = 0.8
 """Mean time to compile a kernel [s]: the 22 kernels of a docking take 17 s on one core."""
 POLL = 0.005
 """Interval at which compiling processes are polled [s]."""
-TELL = 15.0
+PROGRESS_INTERVAL = 15.0
 """Time between progress messages of a long compilation [s]."""
 INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM)
 """Signals that end a compilation immediately."""
@@ -402,7 +402,7 @@ def _compile_aside(wanted: Sequence[tuple[Any, Any]]) -> None:
     if not hasattr(os, "fork"):  # on Windows the very first run may then differ in its last bits
         return
     left, children, again = list(wanted), set[int](), False
-    began, told = time.monotonic(), 0.0
+    began, last_message = time.monotonic(), 0.0
     try:
         while left or children:
             while left and len(children) < _cores():
@@ -416,8 +416,8 @@ def _compile_aside(wanted: Sequence[tuple[Any, Any]]) -> None:
                     raise KeyboardInterrupt("interrupted while kernels were compiled, before the first step")
                 again = again or status != 0
             spent = time.monotonic() - began
-            if children and spent - told >= TELL:
-                finished, told = len(wanted) - len(left) - len(children), spent
+            if children and spent - last_message >= PROGRESS_INTERVAL:
+                finished, last_message = len(wanted) - len(left) - len(children), spent
                 announce(f"compiled {finished} of {_counted(len(wanted), 'kernel')} after {spent:.0f} s")
             time.sleep(POLL)
     except BaseException:
@@ -439,7 +439,7 @@ def _compiling(function: Any, signature: Any) -> int:
         try:
             for number in INTERRUPTIONS:  # this process has nothing to save when a signal ends it
                 signal.signal(number, signal.SIG_DFL)
-            count_anew()
+            randomise_function_numbers()
             gc.disable()  # the memory is freed when the process ends
             mark = _mark(function, signature)
             mark.parent.mkdir(parents=True, exist_ok=True)

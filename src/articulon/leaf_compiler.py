@@ -114,7 +114,7 @@ class LeafCompiler(CompilerBase):
         if any(isinstance(one, types.Dispatcher) for one in _parts(state.args)):
             return None
         named = function.__module__, function.__qualname__, function.__code__.co_firstlineno
-        what = *named, getattr(function, "replaced", ""), tuple(state.args), state.return_type, _said(state.flags)
+        what = *named, getattr(function, "replaced", ""), tuple(state.args), state.return_type, _flags_text(state.flags)
         key = hashlib.sha256("\n".join(map(str, what)).encode()).hexdigest()[:32]
         return cache_folder() / sources_of(files_of(function)) / "leaves" / key
 
@@ -157,10 +157,10 @@ _DESCRIBED = sorted({*FunctionDescriptor.__slots__} - {"typemap", "calltypes", "
 """Parts of Numba's description of a function that are cached. The caller knows the argument types."""
 
 
-def _said(flags: Any) -> str:
+def _flags_text(flags: Any) -> str:
     """Numba's flags as text that is equal in all processes, although the order of a set is not."""
-    told = {name: sorted(one.flags) if hasattr(one, "flags") else one for name, one in flags.values().items()}
-    return ", ".join(f"{name}={one}" for name, one in sorted(told.items()))
+    sorted_flags = {name: sorted(one.flags) if hasattr(one, "flags") else one for name, one in flags.values().items()}
+    return ", ".join(f"{name}={one}" for name, one in sorted(sorted_flags.items()))
 
 
 def _parts(found: Any) -> Iterator[Any]:
@@ -181,5 +181,5 @@ def _read(file: Path) -> Any:
     digest, kept = kept[:_DIGEST], kept[_DIGEST:]
     if hashlib.sha256(kept).digest() == digest:
         return pickle.loads(kept)
-    announce(f"{file}: what is kept of a part of kernels is damaged; compiling it again")
+    announce(f"{file}: the cached code of a part of kernels is damaged; compiling it again")
     return None

@@ -38,9 +38,9 @@ from articulon.kernels import (
     is_awaited,
     jit,
     kernel,
-    once_ready,
     prepare,
     preparing_together,
+    when_ready,
 )
 from articulon.lanes import LaneArray
 
@@ -137,7 +137,7 @@ class Function(WrapperAddressProtocol):
             return
         check_value(function)
         if is_awaited(function):
-            once_ready(self._find)
+            when_ready(self._find)
         else:
             self._find()
 
@@ -214,7 +214,7 @@ class Bound:
         self.context = np.frombuffer(bytearray(words), dtype=np.int64)
         self.programs = _programs(arguments)
         if is_awaited():
-            once_ready(self._find_functions)
+            when_ready(self._find_functions)
 
     def _find_functions(self) -> None:
         """Takes the addresses of functions that were not available before."""
@@ -265,7 +265,7 @@ class Program:
         finish_preparing()
         if not self._ready:
             compile_passes(self.passes)
-            once_ready(self._fill)
+            when_ready(self._fill)
         return self.addresses
 
     def _fill(self) -> None:
@@ -301,7 +301,7 @@ def compile_passes(passes: Iterable[Bound]) -> None:
     with preparing_together():
         for one in wanted.values():
             prepare(one.which.function, one.which.signature(one.kind))
-            once_ready(partial(one.which.load, one.kind))
+            when_ready(partial(one.which.load, one.kind))
 
 
 _NUMBERS: dict[tuple[Any, ...], int] = {}
@@ -311,7 +311,7 @@ _WORD, _NUMBERS_AT = ctypes.c_ssize_t, object.__basicsize__
 """Size of a word, and offset of an array's first field after the head that every Python object has. The field is the
 address of the array's numbers (NumPy's PyArrayObject_fields). Reading the address from ``__array_interface__`` instead
 would take most of the time in which a program is made."""
-_TELLING = 0x403
+_LAYOUT_FLAGS = 0x403
 """Mask of NumPy's flags that distinguish types of arrays: row-contiguous, column-contiguous and writable."""
 _TABLES: dict[int, tuple[Any, int, bytes]] = {}
 """Types and words of tuples, stored while programs are made, because most passes of a model share its tables."""
@@ -343,7 +343,7 @@ def _bound(arguments: tuple[Any, ...]) -> tuple[int, bytes]:
 def _part(value: Any) -> tuple[int, bytes]:
     if isinstance(value, np.ndarray):
         shape = value.shape
-        key = (value.dtype, len(shape), value.flags.num & _TELLING)
+        key = (value.dtype, len(shape), value.flags.num & _LAYOUT_FLAGS)
         number = _NUMBERS.get(key)
         if number is None:
             number = _number(key, lambda: numba.typeof(value))
@@ -370,7 +370,7 @@ def _part(value: Any) -> tuple[int, bytes]:
     if isinstance(value, Function):
         return value.number, _WORDS[3].pack(value.__wrapper_address__(), 0, value.native)
     if isinstance(value, bool | np.bool_):
-        raise TypeError("a pass takes no truth values: a program has a pass, or it has not")
+        raise TypeError("a pass takes no booleans: instead of a flag, include the pass in the program or leave it out")
     if isinstance(value, float):
         return _number(("float",), lambda: types.float64), struct.pack("=d", value)
     if isinstance(value, int):

@@ -54,7 +54,7 @@ def private_folder(path: Path, advice: str) -> Path:
         if found.st_uid != os.geteuid():
             raise ArticulonError(f"{path} is not used: it belongs to another user ({_name(found.st_uid)}). {advice}")
         if _writable_by_others(found):
-            raise ArticulonError(f"{path} is not used: others may write to it, or could. {advice}")
+            raise ArticulonError(f"{path} is not used: other users can write to it. {advice}")
     if not os.access(path, os.W_OK | os.X_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     return path
@@ -66,7 +66,7 @@ def _check_above(place: Path, path: Path, advice: str) -> None:
     if found.st_uid not in (0, os.geteuid()) and not _unmapped(found.st_uid):
         whose = f"it belongs to another user ({_name(found.st_uid)}), who could"
     elif _writable_by_others(found) and not found.st_mode & stat.S_ISVTX:
-        whose = "others may write to it, and could"
+        whose = "other users can write to it, and could"
     else:
         return
     raise ArticulonError(f"{path} is not used because of {place}: {whose} put another folder in its place. {advice}")

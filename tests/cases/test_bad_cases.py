@@ -159,7 +159,7 @@ OPEN = PAIR.replace("lengths = [10, 10, 10]", 'lengths = [10, 10, 10]\nboundarie
     [
         (with_force(BALL, GRAVITY, GRAVITY.replace("-1", "-2")), "forces[0]: gravity is declared twice"),
         (with_force(OPEN, WALL, WALL), "this lennard-jones-wall force is already declared as forces[1]"),
-        (with_force(OPEN, WALL, WALL + '\nfaces = ["z+"]'), "forces[2].faces: z+ has a wall already, by forces[1]"),
+        (with_force(OPEN, WALL, WALL + '\nfaces = ["z+"]'), "forces[2].faces: forces[1] has a wall at z+ already"),
         (with_force(OPEN, WALL + "\nfaces = []"), "faces: the list is empty"),
         (with_force(PAIR, BONDS % (1, 0)), "forces[1].bonds[2]: the sites (1, 0) have a term of this kind already"),
         (
@@ -226,8 +226,11 @@ FLOOR = '{shape = "plane", kind = "grain", point = [0, 0, 0], normal = [0, 0, 1]
 @pytest.mark.parametrize(
     "walls, words",
     [
-        (f"{FLOOR}, {FLOOR}", "forces[0].walls[1], a plane is where forces[0].walls[0], a plane is"),
-        ('{shape = "box", kind = "grain", faces = ["z-"]}, {shape = "box", kind = "grain"}', "and both would push"),
+        (f"{FLOOR}, {FLOOR}", "forces[0].walls[1], a plane and forces[0].walls[0], a plane are at the same place"),
+        (
+            '{shape = "box", kind = "grain", faces = ["z-"]}, {shape = "box", kind = "grain"}',
+            "and both would exert forces",
+        ),
         ('{shape = "box", kind = "grain", faces = []}', "faces: the list is empty"),
         ('{shape = "mesh", kind = "grain", file = "' + "a" * 3000 + '.stl"}', "cannot be read"),
         ('{shape = "mesh", kind = "grain", vertices = [], triangles = []}', "expected vertices"),
@@ -251,11 +254,11 @@ def test_any_coefficient_of_restitution_above_zero_has_a_damping(tmp_path, resti
     "old, new, words",
     [
         ("young = 1e7", "young = 1e-308", "forces[0].materials: grain and grain have a stiffness of "),
-        ("young = 1e7", 'young = "5e-324 Pa"', "too small to compute with; the least is 1e-100"),
+        ("young = 1e7", 'young = "5e-324 Pa"', "too small for the computation; the minimum is 1e-100"),
         (
             "radius = 0.01, density = 2500",
             "radius = 1e-120, mass = 1.0",
-            "a sphere with a radius of 1e-120 is too small",
+            "a sphere has the radius 1e-120, which is too small",
         ),
     ],
 )
@@ -273,7 +276,9 @@ def test_contacts_that_leave_nothing_to_divide_by_are_refused(tmp_path, old, new
     ],
 )
 def test_loops_beyond_the_precision_of_numbers_are_refused(key, value):
-    with pytest.raises(ar.CaseError, match=r"bricard\.toml: .*(the loops cannot be closed|too large to compute with)"):
+    with pytest.raises(
+        ar.CaseError, match=r"bricard\.toml: .*(the loops cannot be closed|too large for the computation)"
+    ):
         ar.load_case("bricard", {key: value}).build_model()
 
 

@@ -244,7 +244,7 @@ def test_names_that_are_none_are_refused(name: str) -> None:
 
 def test_a_body_goes_with_what_needs_it_or_not_at_all() -> None:
     document = CaseDocument(COMMENTED)
-    words = document.goes_with("hand")
+    words = document.deleted_with("hand")
     assert words == [
         "model.sites[0], which names 'hand'",
         "model.loops[0] (arm), which names 'hand'",
@@ -252,7 +252,7 @@ def test_a_body_goes_with_what_needs_it_or_not_at_all() -> None:
         "forces[1] (point-spring), which names 'hand'",
         "forces[2].bodies[1], which names 'hand'",
     ]
-    with pytest.raises(CaseError, match=r"'hand' cannot be deleted alone: with it goes model.sites\[0\]"):
+    with pytest.raises(CaseError, match=r"'hand' cannot be deleted alone; this would also delete model.sites\[0\]"):
         document.delete_body("hand")
     assert document.toml == COMMENTED
     document.delete_body("hand", all_of_it=True)
@@ -262,13 +262,13 @@ def test_a_body_goes_with_what_needs_it_or_not_at_all() -> None:
         {"kind": "joint-damping", "rotational": {"arm": 0.5}},
         {"kind": "stokes-drag", "translational": "1 N s/m", "bodies": ["arm"]},
     ]
-    assert "body 'hand', which hangs on it" in CaseDocument(COMMENTED).goes_with("arm")
+    assert "body 'hand', which hangs on it" in CaseDocument(COMMENTED).deleted_with("arm")
 
 
 def test_a_body_whose_sites_are_counted_is_not_deleted() -> None:
     document = CaseDocument(COMMENTED)
     document.add("forces", kind="harmonic-bonds", bonds=[[0, 0]], stiffness=1.0, length=1.0)
-    with pytest.raises(CaseError, match=r"forces\[3\]: counts sites by their numbers"):
+    with pytest.raises(CaseError, match=r"forces\[3\]: refers to sites by number"):
         document.delete_body("hand", all_of_it=True)
 
 
@@ -339,7 +339,7 @@ def test_saving_writes_over_nothing_that_it_has_not_read(tmp_path: Path) -> None
     with pytest.raises(CaseError, match="no file yet"):
         document.save()
     file.write_text("precious")
-    with pytest.raises(CaseError, match="there is such a file already"):
+    with pytest.raises(CaseError, match="the file exists already"):
         document.save(file)
     assert file.read_text() == "precious"
     document.save(file, over=True)
@@ -507,7 +507,7 @@ def test_consent_is_for_the_code_that_the_file_named(tmp_path: Path) -> None:
     document.confine(tmp_path)
     assert not any("code" in what for what in document.errors.values())
     document.set("forces[1].function", "os:system")
-    (key,) = [key for key, what in document.errors.items() if "the code that was allowed" in what]
+    (key,) = [key for key, what in document.errors.items() if "only code is allowed that the case named" in what]
     assert key == "forces[1].function"
     with pytest.raises(CaseError, match="'os:system' is not run"):
         document.case()

@@ -42,7 +42,7 @@ def at_once(*actions: Callable[[], object]) -> list[int]:
                 action()
                 status = DONE
             except ArticulonError as error:
-                words = ("a run is going on here", "holds another run")
+                words = ("a run is active here", "holds another run")
                 status = REFUSED if any(word in str(error) for word in words) else BROKEN
             finally:
                 os._exit(status)
@@ -74,7 +74,7 @@ def test_of_two_runs_that_begin_at_once_in_a_fresh_folder_one_runs(tmp_path: Pat
 def test_a_folder_is_claimed_before_anything_is_prepared(tmp_path: Path, monkeypatch: Any) -> None:
     case, out = case_of(tmp_path, BALL), tmp_path / "run"
     monkeypatch.setattr(running, "prepare", lambda *_: pytest.fail("prepared"))
-    said = rf"run: a run is going on here \(process {os.getpid()} on "
+    said = rf"run: a run is active here \(process {os.getpid()} on "
     with claimed(out, silent), pytest.raises(ArticulonError, match=said):
         ar.run(case, out, report=False)
 

@@ -12,7 +12,8 @@ from articulon.forces.evaluation import Evaluator
 from articulon.integrate import FrictionImplicit
 from articulon.integrate.choice import driver
 from articulon.integrate.problem import Problem
-from articulon.integrate.status import DIVERGED, REACHED, STOPPED, advance_stop
+from articulon.integrate.status import DIVERGED, REACHED, STOPPED
+from articulon.integrate.stop_conditions import advance_of, stop_of
 from articulon.scaling import NoScaling
 
 CASE = ar.load_case("nanoparticle-docking")
@@ -30,7 +31,9 @@ def docking_time(longer: float, near: bool = False) -> float:
     integrator = case.integrator.model_copy(update={"step": longer * float(case.integrator.step)})
     advance = driver(Problem(Evaluator(model), integrator, policy), state)
     stop = case.run.stop
-    advance.stop = advance_stop(model, model.body(stop.body), np.array(stop.direction), float(stop.advance))
+    advance.stop = stop_of(
+        model, advance_of(model, model.body(stop.body), np.array(stop.direction), float(stop.advance))
+    )
     assert advance.advance(state, float(case.run.duration), 2**62) == STOPPED
     return float(state.time[0])
 
@@ -72,7 +75,7 @@ def test_half_of_the_way_in_one_step_is_no_motion(steps, ended):
     state = model.initial_state()
     rule = FrictionImplicit(step=1.0 / steps)
     advance = driver(Problem(Evaluator(model), rule, policy), state)
-    advance.stop = advance_stop(model, 0, np.array([1.0, 0.0, 0.0]), 0.9)
+    advance.stop = stop_of(model, advance_of(model, 0, np.array([1.0, 0.0, 0.0]), 0.9))
     assert advance.advance(state, 10.0, 100) == ended
     assert (advance.failure is None) == (ended == STOPPED)
 

@@ -126,7 +126,7 @@ def test_pairs_that_cannot_be_afforded_say_what_they_would_take_and_the_lag_deci
     assert found["verdict"] is None and "fidelity.budget = 0.001 allows 20 force evaluations" in found["reason"]
     assert "set it to more than" in found["reason"] and found["evaluations"] <= found["budget"] == 20
     assert section["basis"] == "the premises of lag and drift alone"
-    assert section["worst"]["position_error"] is None and "by its lag" in section["worst"]["words"]
+    assert section["worst"]["position_error"] is None and "(estimated from its lag)" in section["worst"]["words"]
     never = judged(pulled, tmp_path / "never", **constant(0.2), **{"fidelity.budget": 0})
     assert "fidelity.budget is 0" in never["premises"]["paired"]["reason"]
     assert never["premises"]["paired"]["evaluations"] == 0 and never["worst"]["words"] == section["worst"]["words"]
@@ -163,7 +163,7 @@ def test_a_case_says_whether_it_is_about_time_or_place(pulled: Path, tmp_path: P
     # The lag tells of time alone, and decides nothing here.
     assert section["premises"]["lag"]["verdict"] == "inconclusive"
     assert section["worst"]["time_error"] < 0.02 < 0.1 < section["worst"]["position_error"]
-    assert "of its range off" in section["worst"]["words"]
+    assert "off by" in section["worst"]["words"] and "of its range" in section["worst"]["words"]
 
 
 @pytest.mark.slow
@@ -288,7 +288,7 @@ def test_a_path_on_the_same_noise_decides_under_noise(pulled: Path, tmp_path: Pa
     premises = section["premises"]
     assert premises["cancellation"]["verdict"] is None
     assert section["verdict"] == premises["paired"]["verdict"] == "trusted", premises["paired"]
-    assert "on the same noise" in premises["paired"]["method"]
+    assert "with the same noise" in premises["paired"]["method"]
     assert premises["clock"]["over_bath"] == pytest.approx(1.0) and premises["clock"]["verdict"] == "trusted"
     assert "on the noise of this seed" in section["covers"]
     section = judged(pulled, tmp_path / "two", **changes, scaling={"policy": "two-factor", "a2": 0.2, "b2": 0.5})

@@ -188,12 +188,12 @@ def without_impacts() -> Any:
     return builder.build()
 
 
-FREELY = "goes from impact to impact: it computes when two smooth spheres meet that fly freely"
+FREELY = "goes from impact to impact: it computes when two smooth spheres in free flight meet"
 WRONG = {
     "friction": (lambda: bodies(friction=0.3), {}, FREELY),
     "forces between them": (mixed, {}, FREELY),
     "a body that turns": (turning, {}, FREELY),
-    "no impacts": (without_impacts, {}, r"integrator\.rule: 'event-driven' has no steps but from impact to impact"),
+    "no impacts": (without_impacts, {}, r"integrator\.rule: 'event-driven' takes steps only from impact to impact"),
     "a step": (bodies, {"step": 0.1}, "this rule has no steps, it goes from impact to impact"),
     "a tolerance": (bodies, {"rtol": 1e-6}, "this rule finds impacts exactly"),
     "a thermostat": (
@@ -212,7 +212,7 @@ WRONG = {
     "rest under gravity": (
         lambda: bodies(gravity=(0.0, 0.0, -1.0), resting_speed=1e-3),
         {},
-        r"resting_speed: 'event-driven' has no contacts that last",
+        r"resting_speed: 'event-driven' has no resting contacts",
     ),
     "a tilted box": (lambda: bodies(box=small_box(tilts=(1.0, 0.0, 0.0))), {}, r"box\.tilts"),
     "a box that is too small": (
@@ -253,7 +253,7 @@ def test_impacts_without_end_are_named() -> None:
     speeds = [(1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (-1.0, 0.0, 0.0)]
     model = spheres(places, speeds, restitution=0.06)
     with pytest.raises(
-        ar.DivergenceError, match=r"impacts without end.*inelastic collapse.*give resting_speed"
+        ar.DivergenceError, match=r"endless impacts at ever shorter intervals.*inelastic collapse.*give resting_speed"
     ) as said:
         ar.simulate(model, 100.0, rule="event-driven", frames=1)
     assert re.search("around 'A-[012]'", str(said.value))

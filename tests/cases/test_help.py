@@ -85,7 +85,7 @@ def test_the_obvious_values_need_no_name(given: Any, named: Any) -> None:
         (lambda: ar.forces.Gravity((0, 0, 1), acceleration=(0, 0, 1)), "Gravity.acceleration: is given twice"),
         (
             lambda: ar.forces.TorsionalSprings(3.0),
-            "TorsionalSprings.stiffness: expected a table with, for each name, a torsional stiffness",
+            "TorsionalSprings.stiffness: expected a table with a torsional stiffness",
         ),
         (lambda: Adaptive(1.0), "Adaptive: takes no value without a name, got 1; name them, as in Adaptive(every=..."),
         (lambda: Group("a"), "Group: takes no value without a name"),

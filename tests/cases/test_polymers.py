@@ -111,8 +111,8 @@ def test_chains_in_open_space() -> None:
         ({"beads": (3, 4)}, "one number, or one for each of the 8 chains, got 2"),
         ({"architecture": "star"}, "arms is required for architecture = 'star'"),
         ({"arms": 4}, "arms is required for architecture = 'star'"),
-        ({"architecture": "star", "arms": 4}, "10 beads make no star with a centre and 4 equal arms"),
-        ({"architecture": "ring", "beads": 2}, "a ring has three beads or more, got 2"),
+        ({"architecture": "star", "arms": 4}, "a star with a centre and 4 equal arms cannot have 10 beads"),
+        ({"architecture": "ring", "beads": 2}, "a ring needs at least three beads, got 2"),
         ({"bond_stiffness": 3.0}, "bond_stiffness is required for spring bonds"),
         ({"bonds": "fene"}, "bond_stiffness is required for spring bonds"),
         ({"bonds": "harmonic", "bond_stiffness": 3.0, "bond_extent": 1.5}, "bond_extent is required for FENE bonds"),
@@ -128,7 +128,7 @@ def test_what_is_no_polymer_is_refused(keys: dict, message: str) -> None:
 
 def test_no_room_is_said_so(monkeypatch) -> None:
     monkeypatch.setattr("articulon.cases.builders.polymer_growth.PUSHES", 200)
-    with pytest.raises(ar.ModelError, match=r"no space is found for the beads of chain \d+: one stays 0\.\d+ from one"):
+    with pytest.raises(ar.ModelError, match=r"no space is found for the beads of chain \d+: one is 0\.\d+ from a bead"):
         built(number_density=2.5)
 
 

@@ -111,7 +111,7 @@ def test_turning_a_joint_is_turning_the_bond() -> None:
     ("change", "reason"),
     [
         ({"model.residues": ["L57", "X1"]}, "expected one of L, F, R, K and a number"),
-        ({"model.residues": ["L57", "L57"]}, "one is named twice"),
+        ({"model.residues": ["L57", "L57"]}, "a residue is named twice"),
         ({"model.site_radius": "3 nm"}, "smaller than the radius of the bulk"),
         ({"model.masses.C": "-1 zg"}, "model.masses"),
     ],

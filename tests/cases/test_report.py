@@ -251,7 +251,7 @@ def test_the_page_says_what_the_run_did(tailed: Path, pendulum: Path) -> None:
     assert f"verdict {summary['fidelity']['verdict']}" in text
     assert "constant scaling, a2 = 0.5" in text
     assert "divided by the factor of the damping" in text
-    assert "proportional to the step and the duration under noise" in text
+    assert "under noise this is proportional to the step and the duration" in text
     plain = Page((pendulum / "report.html").read_text(encoding="utf-8")).text
     assert "unscaled" in plain and "Complete: 3 s simulated" in plain
     assert "Fidelity" not in plain and "under noise" not in plain

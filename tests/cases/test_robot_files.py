@@ -95,19 +95,19 @@ def test_what_a_file_says_is_in_the_model_or_in_inferred(tmp_path: Path) -> None
     assert [[shape.kind for shape in several] for several in model.shapes] == [[], ["cylinder"], ["mesh"], []]
     said = "\n".join(model.inferred)
     assert model.inferred[0] == (
-        "WARNING: not the mechanism of the file: joints that it couples move freely here, each on its own, as if "
-        "nothing joined them: grip (= 0.5 wrist + 0, a mimic joint)"
+        "WARNING: this is not the mechanism of the file: joints that the file couples move freely and independently "
+        "here: grip (= 0.5 wrist + 0, a mimic joint)"
     )
     for words in (
         "links without mass: 'base'",
         "limits of joints are stops without restitution",
-        "friction of joints is Coulomb's",
+        "friction of joints is Coulomb friction",
         "<transmission>: drive (line 45)",
         "<gazebo>: (line 46)",
         "limits of effort: shoulder, grip",
         "limits of velocity: shoulder, grip",
-        "joints that begin at a stop, beyond which zero lies: grip at 0.01",
-        "contacts: no link touches another or the ground",
+        "joints that start at a stop, because zero lies beyond it: grip at 0.01",
+        "left out: contacts between links, and between links and the ground",
     ):
         assert words in said, words
 
@@ -115,7 +115,7 @@ def test_what_a_file_says_is_in_the_model_or_in_inferred(tmp_path: Path) -> None
 def test_a_free_root_comes_first(tmp_path: Path) -> None:
     model = ar.read_urdf(written(tmp_path), root="free", limits=False)
     assert isinstance(model.joints[0], ar.Free) and model.nu == 9
-    assert "stops, as was asked for: shoulder, grip" in "\n".join(model.inferred)
+    assert "stops, as requested: shoulder, grip" in "\n".join(model.inferred)
 
 
 def test_a_planar_joint_is_two_slides_and_a_hinge(tmp_path: Path) -> None:
@@ -152,9 +152,9 @@ def test_a_planar_joint_is_two_slides_and_a_hinge(tmp_path: Path) -> None:
         ('joint="wrist" multi', 'joint="waist" multi', r"line 43, <mimic>: there is no joint 'waist'"),
         ('<link name="base"/>', "", r"<parent>: there is no link 'base'"),
         ('<link name="base"/>', '<link name="base"/><link name="stray"/>', r"<link 'stray'>: is a second root"),
-        ("</link>", "</lonk>", r"line 17, inside of <link 'upper'>: is no XML: mismatched tag"),
+        ("</link>", "</lonk>", r"line 17, inside of <link 'upper'>: is not valid XML: mismatched tag"),
         ('mass value="0.1"', 'mass value="0"', r"'finger': its prismatic joint carries neither"),
-        ("<robot", "<sdf", r"is no XML"),
+        ("<robot", "<sdf", r"is not valid XML"),
     ],
 )
 def test_a_broken_urdf_is_refused_by_line_and_element(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -184,12 +184,12 @@ def test_entities_do_no_harm(tmp_path: Path, read: Any) -> None:
     ("text", "message"),
     [
         (PENDULUM.replace('type="capsule"', 'type="capsul"'), r"invalid keyword: 'capsul'.*line 6"),
-        (PENDULUM.replace("</body>", "</bdy>"), r"line 7, inside of <body 'rod'>: is no XML: mismatched tag"),
+        (PENDULUM.replace("</body>", "</bdy>"), r"line 7, inside of <body 'rod'>: is not valid XML: mismatched tag"),
         (PENDULUM.replace('joint="pin"', 'joint="pan"'), r"pan.*line 9"),
         (PENDULUM.replace('mass="1"', 'mass="0"'), r"mass and inertia of moving bodies.*line 4"),
         (PENDULUM.replace('"capsule"', '"mesh" mesh="m"'), r"arm\.xml: MuJoCo cannot read it: .*m"),
         ("<mujoco><include file='gone.xml'/></mujoco>", r"gone\.xml"),
-        ("<mujoco><extension><plugin plugin='x'/></extension></mujoco>", r"is code of its own"),
+        ("<mujoco><extension><plugin plugin='x'/></extension></mujoco>", r"contains code"),
         ("<mujoco/>", r"arm\.xml: no link has a mass"),
         (
             PENDULUM.replace(
@@ -199,7 +199,7 @@ def test_entities_do_no_harm(tmp_path: Path, read: Any) -> None:
             r"arm\.xml: loop 'shut': the loops cannot be closed",
         ),
         ("<robot/>", r"<robot>: is a URDF file; read it with read_urdf"),
-        ("", r"arm\.xml, line 1: is no XML: no element found"),
+        ("", r"arm\.xml, line 1: is not valid XML: no element found"),
     ],
 )
 def test_a_broken_mjcf_is_refused_by_line_and_element(tmp_path: Path, text: str, message: str) -> None:
@@ -228,7 +228,7 @@ def test_constraints_that_a_file_switches_off_are_not_in_the_model(tmp_path: Pat
     switched = f"switched off by the flags of the file's <option>: {flag}"
     assert (switched in model.inferred) == bool(gone)
     others = 'energy="enable"' if gone else 'contact="disable", energy="enable"'
-    assert f"flags of the file's <option> that change nothing here: {others}" in model.inferred
+    assert f"flags of the file's <option> that have no effect here: {others}" in model.inferred
 
 
 def test_joints_that_mjcf_couples_are_said_first_to_move_freely(tmp_path: Path) -> None:
@@ -244,12 +244,14 @@ def test_joints_that_mjcf_couples_are_said_first_to_move_freely(tmp_path: Path) 
     model = ar.read_mjcf(
         written(tmp_path, PENDULUM.replace("</body>", second, 1).replace("</mujoco>", held), "arm.xml")
     )
-    start, _, named = model.inferred[0].partition(", as if nothing joined them: ")
-    assert start == "WARNING: not the mechanism of the file: joints that it couples move freely here, each on its own"
+    start, _, named = model.inferred[0].partition(" here: ")
+    assert start == (
+        "WARNING: this is not the mechanism of the file: joints that the file couples move freely and independently"
+    )
     assert named == (
-        "twist (= 0.1 + -2 (pin) + 3 (pin)^3, each from its start, of the equality gears), "
-        "pin (= 0.2, each from its start, of the equality brake), "
-        "tendon belt (= 0, each from its start, of the equality taut)"
+        "twist (= 0.1 + -2 (pin) + 3 (pin)^3, each measured from its initial value; equality gears), "
+        "pin (= 0.2, each measured from its initial value; equality brake), "
+        "tendon belt (= 0, each measured from its initial value; equality taut)"
     )
     assert "left out: equalities that are not active: equality 2" in model.inferred
 
@@ -294,7 +296,7 @@ def test_files_of_looks_are_not_opened(tmp_path: Path) -> None:
     assert model.masses == pytest.approx([2.0, 1000 * 4 / 3 * np.pi * 0.1**3])
     assert [[shape.kind for shape in several] for several in model.shapes] == [[], ["sphere"]]
     said = "\n".join(model.inferred)
-    assert "left out: meshes, as was asked for: gone, gone" in said and "left out: skins: hide" in said
+    assert "left out: meshes, as requested: gone, gone" in said and "left out: skins: hide" in said
     with pytest.raises(ar.ModelError, match=r"gone\.obj"):
         ar.read_mjcf(path)
     # The same with its mesh, and still without pictures.
@@ -316,7 +318,7 @@ def test_a_mesh_that_gives_a_body_its_mass_has_to_be_there(tmp_path: Path, old: 
     text = LOOKS.replace(old, new)
     path = written(tmp_path, text, "arm.xml")
     named = "rod" if "true" in new else "tip"
-    with pytest.raises(ar.ModelError, match=rf"no mesh 'gone\.obj', from which the mass of body '{named}' follows"):
+    with pytest.raises(ar.ModelError, match=rf"no mesh 'gone\.obj', which determines the mass of body '{named}'"):
         ar.read_mjcf(path, meshes=False)
     cube(tmp_path / "parts" / "gone.obj")
     equal_masses = ar.read_mjcf(path, meshes=False).masses
@@ -419,7 +421,11 @@ BOUNCY = ar.forces.JointLimits(lower={"arm": 0.0}, upper={"arm": 1.0})
             "initial state",
         ),
         (lambda b: b.add_body("x", mass=1, inertia=1, joint=ar.Revolute(), armature=1), "have armatures", "armature"),
-        (lambda b: b.add_body("a\x01", mass=1, inertia=1, joint=ar.Revolute()), r"no XML file holds .*\\x01", None),
+        (
+            lambda b: b.add_body("a\x01", mass=1, inertia=1, joint=ar.Revolute()),
+            r"an XML file cannot contain the name .*\\x01",
+            None,
+        ),
         (lambda b: b.add_body("world", mass=1, joint=ar.Weld()), "a body is called 'world'", None),
         (
             lambda b: b.add_force(ar.forces.JointLimits(lower={"arm": 0.0}, upper={"arm": 1.0})),
@@ -485,7 +491,7 @@ def test_a_case_names_its_robot_beside_it(tmp_path: Path, builder: str, text: st
     direct = (ar.read_urdf if builder == "urdf" else ar.read_mjcf)(tmp_path / file)
     equal(direct, opened.model)
     assert opened.model.inferred == direct.inferred
-    assert any("contacts: no" in note for note in run.summary["notes"])
+    assert any("left out: contacts between" in note for note in run.summary["notes"])
 
 
 @pytest.mark.parametrize(

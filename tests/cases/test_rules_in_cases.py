@@ -92,7 +92,7 @@ REFUSED = {
         {"integrator": {"rule": "verlet", "step": 1e-3, "rtol": 1e-3}},
         "integrator.rtol: controls the steps",
     ),
-    "rounding": ({"integrator": {"rule": "scipy-bdf", "rtol": 1e-15}}, "rtol 1e-15 is below rounding"),
+    "rounding": ({"integrator": {"rule": "scipy-bdf", "rtol": 1e-15}}, "rtol 1e-15 is below the rounding error"),
     "bare": (
         {"integrator": {"rule": "overdamped", "step": 1e-3}, "forces.stokes-drag.bodies": ["core", "arm"]},
         "body 'hand' has no translational drag",

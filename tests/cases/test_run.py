@@ -550,7 +550,7 @@ def test_a_second_process_is_kept_out_of_a_running_folder(tmp_path):
 
     case, out = case_of(tmp_path, BALL), tmp_path / "run"
     ar.run(case, out, report=False)
-    with claimed(out, print), pytest.raises(ArticulonError, match="a run is going on here"):
+    with claimed(out, print), pytest.raises(ArticulonError, match="a run is active here"):
         ar.run(case, out, resume=True, report=False)
 
 

@@ -116,7 +116,7 @@ def test_a_run_without_derivatives_is_refused(keys: dict[str, Any], message: str
     [
         (
             lambda: pendulum(joint=ar.Swing(), inertia=(0.1, 0.1, 0)),
-            "swing joints, such as the joint of body 'rod', are not built",
+            "swing joints, such as the joint of body 'rod', are not implemented",
         ),
         (
             lambda: pendulum(forces=[ar.forces.JointActuation(function=pushed)]),
@@ -137,7 +137,9 @@ def test_a_model_without_derivatives_is_refused(model: Any, message: str) -> Non
 def test_armatures_are_refused_where_a_force_reads_the_mass_matrix_of_links(rule: str) -> None:
     forces = dragged() if rule == "overdamped" else [ar.forces.Fixman(temperature=300.0)]
     model = pendulum(forces=forces, armature=0.5)
-    with pytest.raises(ar.CaseError, match=rf"forces\[{len(forces) - 1}\]: .* those of rigid links alone; leave out"):
+    with pytest.raises(
+        ar.CaseError, match=rf"forces\[{len(forces) - 1}\]: .* cover only rigid links without armatures; leave out"
+    ):
         ar.sensitivity(model, "rod.angle", "q", rule=rule, **RUN)
 
 
@@ -395,12 +397,18 @@ def test_the_window_of_noise_is_refused() -> None:
     ("name", "message"),
     [
         ("loops.wrist.position", "make this joint a joint of the tree.*'bodies.NAME.position'"),
-        ("drives.rod.values", "derivatives with respect to given motions are not built; take differences of runs"),
+        (
+            ("drives.rod.values"),
+            ("derivatives with respect to given motions are not implemented; take differences of runs"),
+        ),
         (
             "forces[1].times",
             "'joint-actuation' with respect to times are not known; leave it out, or take differences",
         ),
-        ("bodies.cap.position", "derivatives with respect to frames of welds are not built; take differences of runs"),
+        (
+            ("bodies.cap.position"),
+            ("derivatives with respect to frames of welds are not implemented; take differences of runs"),
+        ),
     ],
 )
 def test_what_is_no_parameter_says_what_to_do(name: str, message: str) -> None:

@@ -150,7 +150,7 @@ def test_files_that_are_none_are_refused(tmp_path: Path, peptide: Path) -> None:
     with pytest.raises(ModelError, match="cannot be read as a GSD file"):
         drawn(ar.shapes.Particle(str(peptide)))
     (tmp_path / "empty.pdb").write_text("END\n")
-    with pytest.raises(ModelError, match=r"body 'thing', shape: atoms .*empty.pdb.*holds no atoms"):
+    with pytest.raises(ModelError, match=r"body 'thing', shape: atoms .*empty.pdb.*contains no atoms"):
         drawn(ar.shapes.Atoms(str(tmp_path / "empty.pdb")))
     b = ar.ModelBuilder(units="Da-nm-ps")
     with pytest.raises(ModelError, match="spheres of atoms overlap"):

@@ -76,10 +76,10 @@ def test_compressed_input_is_bounded(tmp_path):
 @pytest.mark.parametrize(
     "name, content, message",
     [
-        ("a.pdb", b"", "holds no atoms"),
-        ("a.cif", b"data_x\n", "holds no atoms"),
+        ("a.pdb", b"", "contains no atoms"),
+        ("a.cif", b"data_x\n", "contains no atoms"),
         ("a.cif", b"no such thing", "a.cif: "),
-        ("a.cif", b"", "a.cif: holds no data block"),
+        ("a.cif", b"", "a.cif: contains no data block"),
         ("a.pdb.gz", b"not compressed", "cannot be read"),
         ("a.pdb.gz", gzip.compress(b"ATOM" * 1000, mtime=0)[:20], "is not a complete gzip file"),
         ("a.xyz", b"2\n", "expected a .pdb or a .cif file"),

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import articulon as ar
 from articulon import cli
-from articulon.analysis.scales import Terms, swing
+from articulon.analysis.scales import Terms, oscillation_period
 from articulon.comparisons.comparison import compare
 from articulon.comparisons.comparison_page import figures as comparison_figures
 from articulon.comparisons.comparison_page import tables
@@ -236,7 +236,7 @@ def test_a_run_may_begin_downhill(file: Path, tmp_path: Path) -> None:
 def test_the_period_of_a_swing_is_found_in_noise() -> None:
     times = np.linspace(0.0, 20.0, 400)
     values = 3.0 + np.sin(2 * np.pi * times / 7.0 + 0.4) + 0.3 * np.random.default_rng(9).normal(size=400)
-    assert swing(times, values) == pytest.approx(7.0, rel=0.02)
+    assert oscillation_period(times, values) == pytest.approx(7.0, rel=0.02)
 
 
 def test_the_cases_are_those_of_the_table() -> None:

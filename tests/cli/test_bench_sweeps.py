@@ -19,5 +19,5 @@ def test_sweeps_are_measured_and_shown():
     assert figures["speed-up"] == one["running"] / two["running"]
     out = io.StringIO()
     sweeps.show(figures, Console(file=out, width=120))
-    assert "by two workers" in out.getvalue() and "throughput of two workers beside one" in out.getvalue()
+    assert "by two workers" in out.getvalue() and "throughput of two workers relative to one" in out.getvalue()
     assert "sweeps" in benchmarks.BENCHMARKS

@@ -209,7 +209,7 @@ def test_what_is_wrong_stands_below_its_field(page: Page) -> None:
     field = page.client.control("GuiTextMessage", "mass [kg]")[1]
     below = [c for c in page.client.controls.values() if fault in str(c.get("content")) and "order" in c]
     assert any(c["inside"] == field["inside"] and 0 < c["order"] - field["order"] < 0.5 for c in below)
-    page.says("1 fault")
+    page.says("1 error")
     page.write("axis", "[0, 0, 1")
     page.says("brackets do not match")
     page.write("mass [kg]", "2 kg")
@@ -381,7 +381,7 @@ def test_what_is_done_to_an_element_of_a_list_is_about_the_one_that_was_shown(pa
     # The numbers may be those of others now.
     page.document.set("forces[0]", None)
     for late in (lambda: view._change(held, "acceleration", [0, 0, -8]), lambda: view._delete(held)):
-        with pytest.raises(CaseError, match="forces: something was deleted here in the meantime"):
+        with pytest.raises(CaseError, match="forces: an element of the list was deleted in the meantime"):
             late()
     assert len(page.document.value("forces")) == 2
 
@@ -391,9 +391,9 @@ def test_a_file_is_written_under_the_name_that_was_asked_about(page: Page, tmp_p
         (tmp_path / f"{name}.toml").write_text("precious")
     page.write("file", "one")
     page.button("Save")
-    page.says("one.toml: there is such a file already")
+    page.says("one.toml: the file exists already")
     page.write("file", "two")
-    page.button("write over it")
+    page.button("overwrite it")
     page.says("one.toml</b>")
     assert (tmp_path / "two.toml").read_text() == "precious"
     assert (tmp_path / "one.toml").read_text() == page.document.toml
@@ -484,9 +484,9 @@ def test_a_case_opens_in_the_place_of_another(page: Page, tmp_path: Path) -> Non
     page.until(lambda: page.document.bodies == ["upper", "lower"])
     (tmp_path / "mechanism.toml").write_text("precious")
     page.button("Save")
-    page.says("there is such a file already")
+    page.says("the file exists already")
     assert (tmp_path / "mechanism.toml").read_text() == "precious"
-    page.button("write over it")
+    page.button("overwrite it")
     page.says("mechanism.toml</b>")
     assert ar.load_case(tmp_path / "mechanism.toml") is not None
 
@@ -581,7 +581,7 @@ def test_a_double_pendulum_is_built_and_run_in_a_browser(tmp_path: Path) -> None
             field(page, "name").fill(name)
             page.get_by_text(f"to '{name}'").wait_for()
         field(page, "mass [kg]").fill("2 s")
-        page.get_by_text("1 fault").wait_for()
+        page.get_by_text("1 error").wait_for()
         said = page.get_by_text("expected a mass").filter(visible=True).all()
         above = field(page, "mass [kg]").bounding_box()["y"]
         assert any(0 < one.bounding_box()["y"] - above < 60 for one in said)
@@ -589,7 +589,7 @@ def test_a_double_pendulum_is_built_and_run_in_a_browser(tmp_path: Path) -> None
         press(page, "undo")
         page.get_by_text("ready to run").wait_for()
         press(page, "redo")
-        page.get_by_text("1 fault").wait_for()
+        page.get_by_text("1 error").wait_for()
         assert editor.document.toml == before
         press(page, "undo")
         page.get_by_text("ready to run").wait_for()

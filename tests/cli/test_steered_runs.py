@@ -18,7 +18,7 @@ import articulon as ar
 from articulon.cases.case_library_runs import run
 from articulon.cases.loading import load_case
 from articulon.simulation.interruption import ask_runs_to_stop
-from articulon.simulation.pull_record import HEADING, PullRecord, PullRow, going_on_from, pull_figures, read_pulls
+from articulon.simulation.pull_record import HEADING, PullRecord, PullRow, continue_pulls, pull_figures, read_pulls
 from articulon.studio.engine_handle import frame_form
 from articulon.studio.engine_link import Link
 from articulon.studio.engine_pulls import EnginePulls, effective_mass
@@ -302,9 +302,9 @@ def test_pulls_after_the_state_that_a_run_goes_on_from_are_taken_back(tmp_path: 
     assert read_pulls(tmp_path)[:2] == [held, moved]
     figures = pull_figures(tmp_path)
     assert figures is not None and (figures["pulls"], figures["first"], figures["last"]) == (1, 0.1, 0.3)
-    going_on_from(tmp_path, 15, 0.15)
+    continue_pulls(tmp_path, 15, 0.15)
     assert read_pulls(tmp_path) == [held, held._replace(step=15, time=0.15, stiffness=0.0, damping=0.0)]
-    going_on_from(tmp_path, 5, 0.05)
+    continue_pulls(tmp_path, 5, 0.05)
     assert not record.path.exists() and pull_figures(tmp_path) is None
     record.path.write_text("something else\n")
     with pytest.raises(ar.ArticulonError, match="expected the heading"):

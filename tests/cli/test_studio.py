@@ -259,7 +259,7 @@ TRUSTED = {"verdict": "trusted", "tolerance": 0.05}
             RED,
             "failed; verdict violated",
         ),
-        ("ended", {"status": "interrupted"}, None, GREY, "stopped; Run goes on from here"),
+        ("ended", {"status": "interrupted"}, None, GREY, "stopped; Run continues from here"),
         ("ended", {"status": "complete", "checks": [PASSED]}, None, GREEN, "complete; its check passed; not scaled"),
         ("ended", {"status": "complete", "checks": [FAILED]}, None, RED, "complete; check failed: energy"),
         (*("ended", {"status": "complete", "fidelity": TRUSTED}, None), GREEN, "complete; trusted: errors below 5 %"),

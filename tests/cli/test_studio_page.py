@@ -146,7 +146,7 @@ def test_a_body_is_pulled_by_the_hand(tmp_path: Path) -> None:
         page.wait_for_timeout(1000.0)
         assert studio.pull.held is not None
         page.get_by_role("button", name="Stop", exact=True).click()
-        light(page, "stopped; Run goes on from here").wait_for()
+        light(page, "stopped; Run continues from here").wait_for()
         folder = studio.session.folder
     assert folder is not None
     figures = ar.open_run(folder).summary

@@ -351,8 +351,8 @@ def test_a_member_that_ends_its_workers_again_and_again_has_failed(walker: Path,
     found = Sweeping(case, folder, 0.0, SilentSweep())
     assert not found.run([member], workers, Never())  # type: ignore[arg-type]
     assert workers.tasks == further + sweeping.DEATHS
-    assert "5 times in succession" in found.errors[member.name]
-    assert "5 times in succession" in (folder / member.name / "error.txt").read_text(encoding="utf-8")
+    assert "5 consecutive times" in found.errors[member.name]
+    assert "5 consecutive times" in (folder / member.name / "error.txt").read_text(encoding="utf-8")
 
 
 def test_a_task_says_how_a_run_ended_and_raises_nothing(walker: Path, tmp_path: Path) -> None:
@@ -433,8 +433,8 @@ def test_another_sweep_in_the_folder_is_refused(walker: Path, monkeypatch: pytes
 def test_two_sweeps_in_one_folder_are_refused(walker: Path) -> None:
     folder = walker.parent / "sweep"
     with claimed(folder, lambda _: None, "sweep"):
-        refused(invoke("sweep", walker, "--seeds", 2, "--out", folder), "sweep: a sweep is going on here (process")
-        refused(invoke("sweep", walker, "--seeds", 2, "--out", folder, "--slurm"), "a sweep is going on here (process")
+        refused(invoke("sweep", walker, "--seeds", 2, "--out", folder), "sweep: a sweep is active here (process")
+        refused(invoke("sweep", walker, "--seeds", 2, "--out", folder, "--slurm"), "a sweep is active here (process")
 
 
 def test_a_scheduler_that_is_not_there_is_refused(walker: Path, monkeypatch: pytest.MonkeyPatch) -> None:

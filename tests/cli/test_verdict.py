@@ -58,7 +58,7 @@ def test_the_verdict_names_what_is_worst_its_premise_and_since_when() -> None:
 
 def test_without_words_the_premise_is_named() -> None:
     found = fidelity("suspect", broken=["lag", "paired"], since=0.0)
-    said = "not met: bodies follow the forces; an unscaled run moves alike (premises: lag, paired)"
+    said = "not met: bodies follow the forces; an unscaled run moves in the same way (premises: lag, paired)"
     assert str(verdict_text(found)) == f"verdict suspect from the start: {said}"
 
 

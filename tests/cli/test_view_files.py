@@ -237,8 +237,8 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         "notes.txt": "give the folder of a run, or a .gsd, .pdb or .cif file",
         "absent.pdb": "there is no such file; give the folder of a run, or",
         "broken.gsd": "cannot be read as a GSD file",
-        "broken.pdb": "holds no atoms",
-        "models.pdb": "model 2 has other atoms than model 1",
+        "broken.pdb": "contains no atoms",
+        "models.pdb": "the atoms of model 2 differ from those of model 1",
     }.items():
         result = CliRunner().invoke(app, ["view", str(tmp_path / name), "--no-open"], env={"COLUMNS": "1000"})
         text = " ".join(result.stderr.split())

@@ -71,7 +71,7 @@ def test_a_chain_that_is_too_short_is_refused_with_its_gap() -> None:
 def test_a_body_that_does_not_exist_is_answered_with_the_closest_name() -> None:
     builder = ar.ModelBuilder(units="kg-m-s")
     builder.add_body("link-7", mass=1, inertia=1, joint=PIN)
-    with pytest.raises(ar.ModelError, match=r"no body 'link7' to be its parent; did you mean 'link-7'\?"):
+    with pytest.raises(ar.ModelError, match=r"no body 'link7' that could be its parent; did you mean 'link-7'\?"):
         builder.add_loop("end", joint=PIN, parent="link7")
 
 

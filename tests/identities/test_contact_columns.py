@@ -10,23 +10,23 @@ from articulon.columns import ColumnNumbers
 from articulon.forces.contact.contact_columns import (
     BATCH,
     COUNTS,
+    HISTORY,
     KEPT,
     LAW,
     LOAD,
     MEMORY,
     MOTION,
-    PAST,
     RECORD,
     RESISTANCE,
-    SEEN,
+    STATISTICS,
 )
 from articulon.forces.contact.contact_tables import WORKS
 from articulon.integrate.grain_columns import (
     GRAIN,
+    GRAIN_ACCELERATION,
     GRAIN_LINE,
     GRAIN_PARTIAL,
     GRAIN_PLACE,
-    GRAIN_PUSH,
     GRAIN_ROW,
     LINES,
 )
@@ -34,13 +34,13 @@ from articulon.integrate.grain_columns import (
 WITHIN = {
     "first sphere of a batch": (BATCH, 0, MOTION, "{}_i"),
     "second sphere of a batch": (BATCH, MOTION.width, MOTION, "{}_j"),
-    "past in a batch": (BATCH, BATCH.old, MEMORY, "old_{}"),
+    "history in a batch": (BATCH, BATCH.old, MEMORY, "old_{}"),
     "record in a batch": (BATCH, BATCH.new, RECORD, "new_{}"),
     "load in a batch": (BATCH, 0, LOAD, "load_{}"),
     "row of a group": (GRAIN, 0, GRAIN_ROW, "{}"),
     "place of a group": (GRAIN, GRAIN_ROW.width, GRAIN_PLACE, "{}"),
     "load of a group": (GRAIN, GRAIN.load, LOAD, "load_{}"),
-    "push of a group": (GRAIN, GRAIN.acceleration, GRAIN_PUSH, "{}"),
+    "acceleration of a group": (GRAIN, GRAIN.acceleration, GRAIN_ACCELERATION, "{}"),
     "memory": (RECORD, 0, MEMORY, "{}"),
 }
 
@@ -54,14 +54,19 @@ def test_parts_have_their_columns_in_the_same_order(what) -> None:
 
 
 def test_what_lies_behind_a_part_begins_where_it_ends() -> None:
-    assert PAST.since == MEMORY.width
+    assert HISTORY.since == MEMORY.width
     assert RECORD.width == KEPT.since
     assert KEPT.width - KEPT.resistance == RESISTANCE.width
     assert BATCH.width - BATCH.law == LAW.rolling
-    assert SEEN.begun == WORKS
+    assert STATISTICS.begun == WORKS
     assert GRAIN_PARTIAL.due - GRAIN_PARTIAL.done == GRAIN_PARTIAL.low - GRAIN_PARTIAL.due == LINES
-    assert MOTION.kind - MOTION.spin == MOTION.inverse_mass - MOTION.velocity == MOTION.radius - MOTION.position == 3
-    assert GRAIN_LINE.width == GRAIN_LINE.spin + 3
+    assert (
+        MOTION.kind - MOTION.angular_velocity
+        == MOTION.inverse_mass - MOTION.velocity
+        == MOTION.radius - MOTION.position
+        == 3
+    )
+    assert GRAIN_LINE.width == GRAIN_LINE.angular_velocity + 3
 
 
 def test_kernels_take_members_for_constants() -> None:

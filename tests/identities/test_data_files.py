@@ -205,7 +205,7 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
     "masses of some": ("2 2.0\n", "", "1 1.5", "ends after 1 lines, but the header gives 2 atom types"),
     "coefficients twice": ("2 50.0 1.1", "1 50.0 1.1", "1 50.0", "has coefficients already"),
     "a box the wrong way": ("0.0 10.0 xlo xhi", "10.0 0.0 xlo xhi", "10.0 0.0 xlo", "the lower and the upper bound"),
-    "a count twice": ("1 angles", "3 bonds", "3 bonds", "the header gives this twice"),
+    "a count twice": ("1 angles", "3 bonds", "3 bonds", "the header contains this line twice"),
     "a general box": ("0.0 10.0 xlo xhi", "10.0 0.0 0.0 avec", "10.0 0.0 0.0 avec", "general triclinic"),
     "an unknown header": ("1 angles", "1 angels", "1 angels", "expected a line of the header"),
     "a style without room": ("Atoms # molecular", "Atoms # bond", "Atoms # bond", "does not support angles"),

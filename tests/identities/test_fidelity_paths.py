@@ -13,10 +13,10 @@ from articulon.fidelity.motion import PART, Motion, compare
 from articulon.fidelity.paths import (
     Group,
     Path,
-    apart,
     between,
     groups_of,
     offsets,
+    path_distance,
     path_of,
     ranges,
     rough_groups,
@@ -151,7 +151,7 @@ EARLIER, WHOLE = np.linspace(-0.5, 1.5, 2001), np.linspace(0.0, 1.0, 1001)
 
 
 def errors(path: Path, truth: Path, reach: float) -> Any:
-    return apart(path, truth, offsets(BALL, path, truth), BALL[0], reach, 1.0)
+    return path_distance(path, truth, offsets(BALL, path, truth), BALL[0], reach, 1.0)
 
 
 @pytest.mark.parametrize("late", [0.01, -0.01, 0.04])
@@ -161,9 +161,9 @@ def test_a_path_that_is_late_by_the_same_time_everywhere_is_wrong_by_that(late: 
     found = errors(path, truth, 1.0)
     # Chords between two points of the true path, an eighth of 1e-3 apart, lie within h²v²/8R.
     np.testing.assert_allclose(found.error, abs(late), atol=1e-6)
-    np.testing.assert_allclose(found.late, late, atol=1e-6)
+    np.testing.assert_allclose(found.delay, late, atol=1e-6)
     # On the circle it is off by the chord of the angle that it is late by.
-    np.testing.assert_allclose(found.off, abs(np.sin(np.pi * turns * late)), rtol=1e-6)
+    np.testing.assert_allclose(found.position_error, abs(np.sin(np.pi * turns * late)), rtol=1e-6)
 
 
 @pytest.mark.parametrize("width", [0.1, 0.02, 0.004])
@@ -180,9 +180,9 @@ def test_where_a_body_is_fast_it_is_far_off_in_place_and_late_by_little(width: f
     assert found.error.max() == pytest.approx(late, rel=1e-3)
     assert found.error.max() <= late * (1.0 + 1e-6), "moving back in time by the delay is always enough"
     # The two are farthest apart halfway between them.
-    assert found.off.max() == pytest.approx(np.tanh(0.5 * late / width), rel=0.01)
+    assert found.position_error.max() == pytest.approx(np.tanh(0.5 * late / width), rel=0.01)
     # Where both are at rest it does not matter when they got there.
-    assert found.error[0] == pytest.approx(found.off[0], rel=1e-6) and found.error[-1] < 1e-3
+    assert found.error[0] == pytest.approx(found.position_error[0], rel=1e-6) and found.error[-1] < 1e-3
 
 
 def test_a_slow_body_is_wrong_by_the_place_and_not_by_the_time() -> None:
@@ -193,7 +193,7 @@ def test_a_slow_body_is_wrong_by_the_place_and_not_by_the_time() -> None:
 
     found = errors(creep(TIMES - 0.1)._replace(times=TIMES), creep(EARLIER), 1.0)
     np.testing.assert_allclose(found.error, 1e-4, rtol=1e-6)
-    np.testing.assert_allclose(found.off, 1e-4, rtol=1e-6)
+    np.testing.assert_allclose(found.position_error, 1e-4, rtol=1e-6)
 
 
 def test_a_path_beside_the_true_one_is_wrong_by_its_distance() -> None:
@@ -202,7 +202,7 @@ def test_a_path_beside_the_true_one_is_wrong_by_its_distance() -> None:
     path.place[:, 1] = 0.03
     found = errors(path, truth, 1.0)
     np.testing.assert_allclose(found.error, 0.03, rtol=1e-9)
-    np.testing.assert_allclose(found.late, 0.0, atol=1e-9)
+    np.testing.assert_allclose(found.delay, 0.0, atol=1e-9)
 
 
 def test_a_cubic_between_moments_is_followed_and_straight_on_behind_them() -> None:
@@ -236,7 +236,7 @@ def test_what_lasts_for_a_moment_counts_by_its_part_of_a_twentieth_of_the_run_an
     late = circle(TIMES, 1.0)
     late.place[-1] = circle(TIMES[-1:] - 0.04, 1.0).place[0]
     found = judged(late, circle(WHOLE, 1.0))[0]
-    assert found.time == pytest.approx(0.04, abs=1e-5) and found.late == pytest.approx(0.04, abs=1e-5)
+    assert found.time == pytest.approx(0.04, abs=1e-5) and found.delay == pytest.approx(0.04, abs=1e-5)
 
 
 def test_what_places_are_not_known_to_is_no_error() -> None:

@@ -19,7 +19,8 @@ from articulon.dynamics.centres_of_mass import centre_of_mass
 from articulon.dynamics.multibody_functions import moved
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import Explicit
-from articulon.integrate.status import STOPPED, advance_stop
+from articulon.integrate.status import STOPPED
+from articulon.integrate.stop_conditions import advance_of, stop_of
 from articulon.model.array_rotations import matrices
 from articulon.model.joints import WELD
 from articulon.sensitivities.modal_adjoint import modal_adjoint_program
@@ -176,7 +177,7 @@ def test_what_has_no_derivatives_with_flexible_bodies_is_refused_by_name() -> No
         ar.sensitivity(model, "kinetic_energy", "u", duration=DURATION, rule="friction-implicit", step=0.01)
     rng = np.random.default_rng(1)
     looped = next(one for one in (looped_model(rng, FlexibleCase(seed, n=4)) for seed in range(40)) if one is not None)
-    with pytest.raises(ar.ModelError, match=r"flexible bodies and loops are not built.*differences of runs"):
+    with pytest.raises(ar.ModelError, match=r"flexible bodies and loops are not implemented.*differences of runs"):
         ar.sensitivity(looped, "kinetic_energy", "u", duration=DURATION, **RUN)
 
 
@@ -200,7 +201,7 @@ def test_a_run_stops_where_the_deformed_body_has_advanced() -> None:
     way = (centre_of_mass(model, till.q[-1], body)[0] - bent[0]) @ direction / np.linalg.norm(direction)
     assert way == pytest.approx(advance, rel=1e-7)  # in other steps
     run_on = Running(model, Explicit(rule="rk4", step=0.005))
-    run_on.driver.stop = advance_stop(model, body, direction, advance, run_on.evaluator.ws)
+    run_on.driver.stop = stop_of(model, advance_of(model, body, direction, advance), run_on.evaluator.ws)
     assert run_on.driver.advance(run_on.state, 1.0, WHOLE) == STOPPED
     assert float(run_on.state.time[0]) == pytest.approx(float(whole.times[10]), rel=1e-12)
     e = np.random.default_rng(5).normal(size=model.nu)

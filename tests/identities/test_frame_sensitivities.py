@@ -92,6 +92,6 @@ def test_bodies_without_a_joint_frame_of_their_own_are_refused_by_name() -> None
     with pytest.raises(ar.CaseError, match=r"bodies\.A\*\.rotation: each of the bodies 'A\*' has its own rotation"):
         ar.sensitivity(model, "kinetic_energy", "bodies.A*.rotation", duration=1.0, step=0.1)
     with pytest.raises(
-        ar.CaseError, match=r"'weight' is welded, and derivatives with respect to frames of welds are not built"
+        ar.CaseError, match=r"'weight' is welded, and derivatives with respect to frames of welds are not implemented"
     ):
         ar.sensitivity(model, "kinetic_energy", "bodies.weight.rotation", duration=1.0, step=0.1)

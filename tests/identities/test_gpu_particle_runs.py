@@ -256,7 +256,7 @@ def test_other_thermostats_are_refused_by_name(model, thermostat):
 
 
 def test_other_rules_and_models_are_refused(model):
-    what = "run.device: a device such as 'cuda' moves free particles by velocity-verlet, and nothing else; set it to"
+    what = "run.device: a device such as 'cuda' supports only velocity-verlet for free particles; set it to"
     for rule in ("verlet", "r-respa", "implicit-midpoint"):
         with refused(what):
             run(model, rule=rule)

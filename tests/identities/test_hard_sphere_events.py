@@ -89,7 +89,7 @@ def _prepared(start: Any, impacts: int) -> Any:
         if status == hard_spheres.REPLAN:
             now = float(spheres.sums[SUM.now])
             open_calendar(spheres, day_frequency(spheres, now), now)
-        if status == hard_spheres.CROWDED:
+        if status == hard_spheres.CELL_FULL:
             spheres = with_slots(spheres, 2 * spheres.grid.slots.shape[1])
     return spheres
 

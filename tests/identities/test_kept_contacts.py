@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.forces.contact.contact_columns import COUNTS, KEPT, MEMORY, PAST, RECORD
+from articulon.forces.contact.contact_columns import COUNTS, HISTORY, KEPT, MEMORY, RECORD
 from articulon.forces.contact.contact_history import KEEP
 from articulon.forces.contact.contact_tables import FREE
 from tests.support import grain_models as gm
@@ -63,7 +63,7 @@ def test_slots_have_what_the_state_holds(settled) -> None:
         row, s = known[min(i, j), max(i, j)], 1.0 if i < j else -1.0
         turned += i > j
         assert np.array_equal(candidates.memory[slot], row[: MEMORY.width] * [s, s, s, 1.0])
-        assert (candidates.since[slot], candidates.touches[slot]) == (row[KEPT.since], row[KEPT.standing])
+        assert (candidates.since[slot], candidates.touches[slot]) == (row[KEPT.since], row[KEPT.friction_state])
         couple = row[KEPT.resistance : KEPT.width] * np.repeat([s, 1.0], [3, 4])
         assert np.array_equal(candidates.resistance[slot], couple)
     assert len(used) == np.sum(state.contacts.pairs[:, 1] < contacts.spheres)
@@ -73,7 +73,7 @@ def test_slots_have_what_the_state_holds(settled) -> None:
     for slot in at_wall:
         row = known[int(order[walls.place[slot]]), contacts.spheres + int(walls.feature[slot])]
         assert np.array_equal(walls.record[slot], row[: RECORD.width])
-        assert (walls.since[slot], walls.touches[slot]) == (row[KEPT.since], row[KEPT.standing])
+        assert (walls.since[slot], walls.touches[slot]) == (row[KEPT.since], row[KEPT.friction_state])
         assert np.array_equal(walls.resistance[slot], row[KEPT.resistance : KEPT.width])
     assert len(at_wall) == np.sum(state.contacts.pairs[:, 1] == contacts.spheres) > 0
 
@@ -91,8 +91,11 @@ def test_a_list_keeps_all_that_the_law_asks_for(settled) -> None:
         if j >= contacts.spheres:
             assert np.array_equal(kept.column[k], row)
             continue
-        assert np.array_equal(kept.past[k, : MEMORY.width], row[: MEMORY.width])
-        assert (kept.past[k, PAST.since], kept.past[k, PAST.standing]) == (row[KEPT.since], row[KEPT.standing])
+        assert np.array_equal(kept.history[k, : MEMORY.width], row[: MEMORY.width])
+        assert (kept.history[k, HISTORY.since], kept.history[k, HISTORY.friction_state]) == (
+            row[KEPT.since],
+            row[KEPT.friction_state],
+        )
         assert np.array_equal(kept.column[k, resistance], row[resistance])
     assert not known
     ends = kept.stop[kept.first[:count]]

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.dynamics.derivatives.determinant_derivatives import (
+from articulon.dynamics.derivatives.determinant_adjoint import (
+    determinant_changes,
     determinant_force_adjoint,
     determinant_force_by_links,
-    determinant_force_tangent,
-    displaced_links,
 )
+from articulon.dynamics.derivatives.determinant_derivatives import determinant_force_tangent, displaced_links
 from articulon.dynamics.mass_determinant import determinant_arrays, log_determinant_at
 from articulon.dynamics.multibody_functions import moved
 from articulon.model import Forest, kernel_tables, workspace
@@ -72,10 +72,13 @@ class MeanForce:
 
     def adjoint(self, weight: np.ndarray) -> tuple[np.ndarray, Numbers, float]:
         """The derivatives of the power of the force by coordinates, links and kT."""
-        f, links = self.forest, displaced_links(self.forest, self.model.nq, self.model.nu)
-        by_q, by_energy, by = np.zeros(self.model.nu), np.zeros(1), tuple(np.zeros_like(x) for x in self.changes())
-        first = determinant_force_adjoint.bind(f, self.q, weight, 0.5, self.kT, links, by_q, by_energy)
-        Program([first, determinant_force_by_links.bind(f, 0.5, self.kT, links, by)])()
+        f, links, nu = self.forest, self.forest.mass.size, self.model.nu
+        ws, arrays, changes = workspace(f), determinant_arrays(links, nu), determinant_changes(links, nu)
+        log_determinant_at(f, self.q, ws, arrays)
+        by_q, by_energy, by = np.zeros(nu), np.zeros(1), tuple(np.zeros_like(x) for x in self.changes())
+        adjoint = determinant_force_adjoint.bind(f, ws, weight, 0.5, self.kT, arrays, changes, by_q, by_energy)
+        by_links = determinant_force_by_links.bind(f, ws, 0.5, self.kT, changes, by)
+        Program([adjoint, by_links])()
         return by_q, by, float(by_energy[0])
 
 
@@ -173,7 +176,7 @@ def check_run(numbers: dict[str, Any], names: dict[str, str], fixman: bool, **ru
     assert found.value == pytest.approx(of_q @ ar.simulate(model, 0.05, **run).q[-1], rel=1e-13)
     for key, name in names.items():
         value = np.atleast_1d(np.array(numbers[key], dtype=float))
-        h = 1e-3 * np.abs(value).max()
+        h = 2e-3 * np.abs(value).max()  # at half of it, rounding of the runs reaches the bound
         expected = np.zeros(value.size)
         for k, unit in enumerate(np.eye(value.size)):
 

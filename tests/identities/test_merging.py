@@ -10,11 +10,11 @@ import pytest
 import articulon as ar
 from articulon.adaptive import locked_model
 from articulon.adaptive.coarse_model import Coarse
-from articulon.adaptive.coarsening import follows
+from articulon.adaptive.coarsening import can_be_coarsened
 from articulon.adaptive.lockable import joints_of, whole_joints
 from articulon.adaptive.merged_bodies import merged
 from articulon.adaptive.momentum_exchange import Space, canonical, lock, relative_to
-from articulon.adaptive.tried_locks import attempts
+from articulon.adaptive.tried_locks import try_locks
 from articulon.dynamics.multibody_functions import moved
 from articulon.forces.base import Force
 from articulon.forces.evaluation import Evaluator
@@ -217,7 +217,7 @@ def test_tries_in_a_row_are_locks_and_releases_one_after_the_other():
     free[links] = False
     drawn = {3: np.array([0.3]), 8: np.array([0.1, 0.5, 0.3])}
     draws = {i: (lambda n, z=z: z) for i, z in drawn.items()}
-    done = attempts(Space(model, joints, q, free), links, locked, u, 1.5, draws, {})
+    done = try_locks(Space(model, joints, q, free), links, locked, u, 1.5, draws, {})
     state = locked.copy()
     for i in links.tolist():
         own = np.flatnonzero(joints.u == i)
@@ -286,4 +286,4 @@ def test_every_force_says_how_it_follows(kind):
     if kind in (ar.forces.Impacts, ar.forces.JointLimits):
         assert ("adaptive", "impacts") in CONFLICTS
     else:
-        assert follows(kind)
+        assert can_be_coarsened(kind)

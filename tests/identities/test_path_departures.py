@@ -38,9 +38,9 @@ def bounds_and_departures(engine: ImpactEngine, q: Any, u: Any, h: float) -> Any
     start, end = engine.at(q, u), engine.at(q + h * u, u)
     engine.first_event(start, end, h, no_contacts())
     cubic, forest = engine.scratch[1][0].copy(), engine.response.forest
-    turn = np.zeros(len(start.spin))
+    turn = np.zeros(len(start.angular_velocity))
     for i, p in enumerate(forest.parent.tolist()):
-        turn[i] = h * np.linalg.norm(start.spin[i]) + (turn[p] if p >= 0 else 0.0)
+        turn[i] = h * np.linalg.norm(start.angular_velocity[i]) + (turn[p] if p >= 0 else 0.0)
     line, scratch = np.zeros_like(cubic), np.zeros((2, turn.size))
     line_departures(engine.table, forest, turn, scratch[0], start.arm, end.arm, scratch[1], line)
     most = np.zeros((2, cubic.size))

@@ -15,6 +15,7 @@ import articulon as ar
 from articulon.sensitivities.parameters import parameter_of
 from tests.support.forced_models import add_sites, description_of
 from tests.support.random_models import builder_of, random_situation
+from tests.support.run_derivatives import check_methods_and_checkpoints, weighed
 
 f = ar.forces
 RUN: dict[str, Any] = {"rule": "rk4", "step": 0.02, "frames": 1}
@@ -149,6 +150,28 @@ def test_derivatives_through_forces_between_sites(case: str) -> None:
         near, far = at(STEP) - at(-STEP), at(2.0 * STEP) - at(-2.0 * STEP)
         expected = (8.0 * near - far) / (12.0 * STEP)
         assert abs(np.ravel(found)[0] * unit - expected) <= BOUND * (1.0 + abs(expected)), name
+
+
+@pytest.mark.parametrize("count", [1, 4, 7])
+def test_site_pairs_have_derivatives_for_any_number_of_partners(count: int) -> None:
+    """The adjoint takes four partners of a site at a time, on a body or on the ground, and then those that are left."""
+    rng = np.random.default_rng(count)
+    builder = ar.ModelBuilder(units="kg-m-s")
+    for name, x in (("one", 0.0), ("two", 3.0)):
+        builder.add_body(name, mass=1.0, inertia=(0.4, 0.5, 0.6), joint=ar.Free(), position=(x, 0.0, 0.0))
+    builder.add_site("one", (0.1, 0.2, -0.1), kind="A")
+    for _ in range(count):
+        builder.add_site("two", tuple(rng.uniform(-0.5, 0.5, 3)), kind="B")
+        builder.add_site(None, tuple(rng.uniform(-0.5, 0.5, 3) + (0.0, 2.5, 0.0)), kind="C")
+    laws = [{"kinds": ("A", kind), "A": 0.4, "B": 0.9, "C": c} for kind, c in (("B", 0.4), ("C", -0.5))]
+    laws.append({"kinds": ("B", "C"), "A": 0.2, "B": 0.3, "C": 0.1})
+    between = (("A", "B"), ("A", "C"), ("B", "C"))
+    builder.add_force(f.SitePairs(table=tuple(laws), between=between))
+    model = builder.build()
+    names = [f"sites[{k}].position" for k in range(2 * count + 1)]
+    names += [f"forces.site-pairs.table[{k}].{key}" for k in range(3) for key in "ABC"]
+    _, objective = weighed(model, count)
+    check_methods_and_checkpoints(model, objective, ["q", "u", *names], duration=DURATION, **RUN)
 
 
 def test_derivatives_in_a_periodic_box_are_differences_of_runs() -> None:

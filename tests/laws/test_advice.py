@@ -12,12 +12,12 @@ import pytest
 
 import articulon as ar
 from articulon.advice.advised_options import Option, Trust
+from articulon.advice.candidate_options import friction_implicit
 from articulon.advice.case_time_scales import fastest_of_trees, scales_of
 from articulon.advice.option_costs import Costs
-from articulon.advice.probe_trials import Window, error_between, trial
+from articulon.advice.probe_trials import Window, path_error, trial
 from articulon.advice.recommending import SAME, TIE, chosen
 from articulon.advice.subject import Subject
-from articulon.advice.ways_to_run import friction_implicit
 from articulon.analysis.approach import approach_of
 from articulon.cases import Case, load_case
 from articulon.errors import CaseError
@@ -153,7 +153,9 @@ def test_a_step_that_was_tried_over_a_part_of_the_run_is_said_to_be(tmp_path: Pa
     trust = advice.option("friction-implicit").trust
     over, unit = trust.tried_over.split()
     assert unit in ("s", "ms") and 0.0 < float(over) * (1e-3 if unit == "ms" else 1.0) < 0.9 * 2.0
-    assert trust.label == f"step {trust.verdict} over {trust.tried_over}" and "nothing of averages" in trust.words
+    assert (
+        trust.label == f"step {trust.verdict} over {trust.tried_over}" and "no information on averages" in trust.words
+    )
     assert trust.label in advice._repr_html_()
 
 
@@ -187,10 +189,10 @@ def test_the_error_of_steps_is_that_beside_a_finer_run(tmp_path: Path) -> None:
     made = [
         trial(subject, replace(subject.case, thermostat=None), window, parts, math.inf).path for parts in (2, 4, 32)
     ]
-    halved = error_between(subject, made[0], made[1], 8.0).error
-    true = error_between(subject, made[0], made[2], 8.0).error
+    halved = path_error(subject, made[0], made[1], 8.0).error
+    true = path_error(subject, made[0], made[2], 8.0).error
     assert true > 0.0 and 4.0 / 3.0 * halved == pytest.approx(true, rel=0.25)
-    assert error_between(subject, made[2], made[2], 8.0).error == 0.0
+    assert path_error(subject, made[2], made[2], 8.0).error == 0.0
     assert np.isfinite(true)
 
 
@@ -204,7 +206,7 @@ def test_the_cheapest_option_that_is_trusted_is_chosen() -> None:
 def test_what_leaves_out_less_is_chosen_where_costs_are_about_the_same() -> None:
     implicit, overdamped = option("friction-implicit", 100.0 * 0.99 * TIE), option("overdamped", 100.0)
     assert chosen([implicit, overdamped]) is implicit
-    assert chosen([option("explicit", 0.9 * SAME), option("adaptive", 1e-3)]).name == "explicit"  # type: ignore[union-attr]
+    assert chosen([option(("explicit"), 0.9 * SAME), option(("adaptive"), 1e-3)]).name == ("explicit")  # type: ignore[union-attr]
     assert chosen([option("explicit", 100.0 * 1.01 * TIE), overdamped]) is overdamped
 
 

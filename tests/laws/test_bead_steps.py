@@ -219,7 +219,7 @@ def test_what_stops_a_run_stops_it_as_on_joints(tmp_path: Path, on_joints: Any) 
 
 def test_steps_that_are_too_long_say_so() -> None:
     model = melt(["chain"] * 3, seed=2)
-    with pytest.raises(ar.DivergenceError, match=r"the free flight of the bodies is not found in steps of 2"):
+    with pytest.raises(ar.DivergenceError, match=r"the free flight of the bodies does not converge in steps of 2"):
         ar.simulate(model, 20.0, frames=1, **{**STEPS, "step": 2.0})
 
 

@@ -179,7 +179,7 @@ def test_only_what_is_declared_has_a_core() -> None:
 
 
 def test_friction_at_rest_is_refused_by_friction_implicit_steps() -> None:
-    with pytest.raises(ar.CaseError, match=r"integrator\.rule: contacts that rest slide without friction"):
+    with pytest.raises(ar.CaseError, match=r"integrator\.rule: resting contacts slide without friction"):
         ar.simulate(falling_ball(0.3, resting_speed=0.5, friction=0.2), 1.0, rule="friction-implicit", step=0.01)
 
 

@@ -127,7 +127,7 @@ def test_a_ball_comes_to_rest_when_the_series_of_its_bounces_ends() -> None:
 
 
 def test_three_in_a_row_collapse_below_the_restitution_of_theory_and_not_above() -> None:
-    """Two that squeeze a third one between them have impacts without end for e < 7 − 4 √3 ≈ 0.072 (B. Bernu and R.
+    """Two that squeeze a third one between them have endless impacts for e < 7 − 4 √3 ≈ 0.072 (B. Bernu and R.
     Mazighi, Journal of Physics A 23, 5745, 1990; S. McNamara and W. R. Young, Physics of Fluids A 4, 496, 1992)."""
     box = SphereBox(np.zeros(3), np.zeros(3), np.full(3, OPEN))
     for e, collapses in ((0.06, True), (0.09, False)):
@@ -166,7 +166,7 @@ def test_rows_that_touch_and_are_pushed_come_to_the_end_of_their_impacts(seed: i
     def too_long() -> bool:
         nonlocal looks
         looks += 1
-        assert looks < 20, "impacts without end"
+        assert looks < 20, "endless impacts"
         return False
 
     assert gas.advance(x, v, 3.0, too_long) is not None

@@ -196,7 +196,7 @@ def test_a_run_says_that_restitution_was_reduced_and_where() -> None:
     run = ar.simulate(b.build(), 1.5, rule="rk4", step=0.1, frames=1)
     assert run.u[-1, :3] == pytest.approx([0.0, 0.0, 0.5], abs=1e-12)
     assert run.summary["impacts"]["restitution_reduced"] == 1
-    said = [note for note in run.notes if "had less than their restitution" in note]
+    said = [note for note in run.notes if "got less than their coefficient of restitution" in note]
     assert len(said) == 1
     assert "'ball'" in said[0]
     assert said[0] in run.summary["notes"] or any(said[0].endswith(note) for note in run.summary["notes"])

@@ -296,7 +296,7 @@ def test_a_compilation_that_is_killed_by_ctrl_c_is_not_done_again(empty_cache: P
 
 def test_a_long_compilation_says_how_far_it_is(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
-    monkeypatch.setattr(kernels, "TELL", 0.5 * SOON)
+    monkeypatch.setattr(kernels, "PROGRESS_INTERVAL", 0.5 * SOON)
     with announcements.announcing(told.append), interrupted_after(SOON), pytest.raises(KeyboardInterrupt):
         kernels.prepare_all([(Slow(), "nothing"), (Slow(), "nothing")])
     assert told[0].startswith("compiling 2 kernels")

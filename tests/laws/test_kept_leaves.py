@@ -61,7 +61,7 @@ def test_kernels_take_leaves_that_others_have_compiled(tmp_path: Path) -> None:
     now = leaves(tmp_path)
     changed = {file for file in now if now[file] != written.get(file)}
     assert changed and changed <= set(damaged)  # what only a damaged one calls is looked for in its turn
-    assert all(f"{file}: what is kept of a part of kernels is damaged" in said for file in changed)
+    assert all(f"{file}: the cached code of a part of kernels is damaged" in said for file in changed)
 
 
 def test_leaves_of_one_code_with_other_values_are_told_apart() -> None:
@@ -106,7 +106,7 @@ def test_a_kernel_is_wrapped_for_whoever_calls_it_alone() -> None:
         return 3.0 * x
 
     signature = types.float64(types.float64)
-    with pytest.raises(TypeError, match="twice is compiled to be called from Python alone"):
+    with pytest.raises(TypeError, match="twice is compiled only for calls from Python"):
         ready(twice, signature)
     assert ready(thrice, signature) is thrice and twice(2.0) == 4.0
 

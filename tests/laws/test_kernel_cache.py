@@ -107,7 +107,9 @@ def test_a_folder_that_others_may_write_to_is_refused_by_its_path(tmp_path: Path
     folder = kernel_cache.cache_folder()
     folder.chmod(mode)
     kernel_cache.cache_folder.cache_clear()
-    with pytest.raises(ArticulonError, match=f"{folder}.*others may write to it.*[Rr]emove it.*ARTICULON_CACHE_DIR"):
+    with pytest.raises(
+        ArticulonError, match=f"{folder}.*other users can write to it.*[Rr]emove it.*ARTICULON_CACHE_DIR"
+    ):
         fresh(tmp_path)(1.0)  # type: ignore[operator]
     assert not mark.exists()
 
@@ -312,7 +314,7 @@ def test_a_group_of_one_is_no_group_of_others(tmp_path: Path, monkeypatch: pytes
     kernel_cache.cache_folder.cache_clear()
     others = grp.struct_group(("staff", "x", folder.stat().st_gid, ["somebody", "else"]))
     monkeypatch.setattr(grp, "getgrgid", lambda gid: others)
-    with pytest.raises(ArticulonError, match="others may write to it"):
+    with pytest.raises(ArticulonError, match="other users can write to it"):
         kernel_cache.cache_folder()
     import pwd
 

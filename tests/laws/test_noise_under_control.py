@@ -17,7 +17,8 @@ from articulon.forces.evaluation import Evaluator
 from articulon.integrate import Explicit, FrictionImplicit
 from articulon.integrate.choice import driver
 from articulon.integrate.problem import Problem
-from articulon.integrate.status import STOPPED, advance_stop
+from articulon.integrate.status import STOPPED
+from articulon.integrate.stop_conditions import advance_of, stop_of
 from articulon.scaling import ErrorControlled, NoScaling
 from tests.support.running import Running
 
@@ -100,7 +101,7 @@ def arrivals(
             # Of a single motion the flag that noise acts has no other effect: its memory is the slowest.
             run.followed.slowest[1] = 0.0
             run.inputs = run.inputs._replace(rescaling=run.inputs.rescaling[:0].copy())
-        run.stop = advance_stop(model, 0, np.array([1.0, 0.0, 0.0]), passage.end)
+        run.stop = stop_of(model, advance_of(model, 0, np.array([1.0, 0.0, 0.0]), passage.end))
         assert run.advance(state, 1e3 * passage.mean_time(), 10**9) == STOPPED
         times.append(float(state.time[0]))
     return np.array(times)

@@ -196,12 +196,18 @@ def test_what_has_no_distribution_is_refused() -> None:
     how = {"every": 1.0, "temperatures": (1.0, 1.2), "thermostat": LANGEVIN, **STEPS}
     for force, what in (
         (ar.forces.JointActuation("upper", 5.0), r"forces\[2\], 'joint-actuation' has no energy function"),
-        (ar.forces.StokesDrag(translational=1.0, rotational=1.0), "'stokes-drag' dissipates energy and returns none"),
-        (ar.forces.JointDamping(rotational={"upper": 1.0}), "'joint-damping' dissipates energy and returns none"),
+        (
+            ar.forces.StokesDrag(translational=1.0, rotational=1.0),
+            "'stokes-drag' only dissipates energy, so no run keeps its temperature",
+        ),
+        (
+            ar.forces.JointDamping(rotational={"upper": 1.0}),
+            "'joint-damping' only dissipates energy, so no run keeps its temperature",
+        ),
     ):
         with pytest.raises(CaseError, match=what):
             ar.replica_exchange(replace(model, forces=(*model.forces, force)), 2.0, **how)
-    with pytest.raises(CaseError, match="rotations: redrawn speeds"):
+    with pytest.raises(CaseError, match="rotations: exchanges redraw joint speeds"):
         ar.replica_exchange(model, 2.0, rotations="euler-parameters", **how)
 
 

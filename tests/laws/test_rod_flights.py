@@ -125,7 +125,7 @@ def test_many_chains_have_the_same_bits_on_two_threads() -> None:
 
 def test_a_flight_that_is_too_long_is_said_so() -> None:
     model = beads(SHAPES["chain"], seed=2)
-    with pytest.raises(ar.DivergenceError, match=r"the free flight of the bodies is not found in steps of 2"):
+    with pytest.raises(ar.DivergenceError, match=r"the free flight of the bodies does not converge in steps of 2"):
         ar.simulate(model, 20.0, step=2.0, **FLIGHT)
 
 

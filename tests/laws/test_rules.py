@@ -96,7 +96,7 @@ def test_the_embedded_solution_converges_in_its_own_order(rule: Any, order: int,
         run = Running(tree(), Explicit(rule=rule, step=UNTIL / n))
         t = EXPLICIT[rule]
         # Fehlberg's error weights are those of order 5 less those of order 4, Dormand and Prince's 5 less 4 as well.
-        run.driver.tableau = t._replace(b=t.b + t.error if rule == "runge-kutta-fehlberg" else t.b - t.error)  # type: ignore[attr-defined]
+        run.driver.tableau = t._replace(b=t.b + t.error if rule == ("runge-kutta-fehlberg") else t.b - t.error)  # type: ignore[attr-defined]
         errors.append(float(np.linalg.norm(variables(run.to(UNTIL)) - exact())))
     assert errors[1] > 20 * 1e-12
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.15)
@@ -195,10 +195,18 @@ UNUSABLE = {
     "canonical, no step": (Canonical, {"rule": "verlet"}, "step: is required"),
     "friction": (FrictionImplicit, {"step": 1.0, "first_step": 0.1}, "first_step: controls the steps"),
     "scipy": (SciPy, {"step": 1.0}, "step: this rule chooses its own steps: leave it out and give rtol and atol"),
-    "rounding": (Explicit, {"rtol": 1e-15}, "rtol 1e-15 is below rounding, 2.2e-16 in every operation: give at least"),
-    "rounding, by kind": (Explicit, {"rtol": {"rotation": 2e-14}}, "rtol.rotation 2e-14 is below rounding"),
-    "rounding, scipy": (SciPy, {"rtol": 1e-16}, "rtol 1e-16 is below rounding"),
-    "nothing allowed": (Explicit, {"rtol": 0.0, "atol": 0.0}, "rtol is 0 and so is atol, and no step is free of error"),
+    "rounding": (
+        Explicit,
+        {"rtol": 1e-15},
+        "rtol 1e-15 is below the rounding error 2.2e-16 of an operation: give at least",
+    ),
+    "rounding, by kind": (Explicit, {"rtol": {"rotation": 2e-14}}, "rtol.rotation 2e-14 is below the rounding error"),
+    "rounding, scipy": (SciPy, {"rtol": 1e-16}, "rtol 1e-16 is below the rounding error"),
+    "nothing allowed": (
+        Explicit,
+        {"rtol": 0.0, "atol": 0.0},
+        "rtol is 0, and so is atol, but no step is free of error",
+    ),
 }
 
 

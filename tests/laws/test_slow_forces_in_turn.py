@@ -113,7 +113,7 @@ def test_what_does_not_go_together_is_refused() -> None:
     with pytest.raises(CaseError, match=r"integrator\.long_range_every: the model has no slow forces"):
         ar.simulate(builder.build(), 0.1, step=0.01, long_range_every=2, **FLIGHT)
     scaled = ar.scaling.Constant(a2=0.5)
-    with pytest.raises(CaseError, match=r"integrator\.long_range_every: 'constant' goes by the forces of a moment"):
+    with pytest.raises(CaseError, match=r"integrator\.long_range_every: 'constant' needs the forces at each moment"):
         ar.simulate(ions(), 0.1, step=0.01, long_range_every=2, scaling=scaled, **FLIGHT)
     with pytest.raises(CaseError, match="long_range_every"):
         ar.simulate(ions(), 0.1, step=0.01, long_range_every=0, **FLIGHT)

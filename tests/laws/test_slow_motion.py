@@ -110,7 +110,7 @@ def test_a_body_that_comes_to_rest_in_a_well_does_not_get_later_and_later(tmp_pa
     case = case_of(tmp_path, BALL, DRAG, SPRING, duration=400.0)
     expected = lateness(lambda _, y, a: [y[1], -a * (y[1] + 0.04 * y[0])], [3.0, 0.0], 400.0, a2)
     # Of first order in k τ/a2.
-    assert motion_of(case).lateness(a2)["ball"] == pytest.approx(expected, rel=0.05 + 0.04 / a2)
+    assert motion_of(case).delays(a2)["ball"] == pytest.approx(expected, rel=0.05 + 0.04 / a2)
     found = predict(case, 0.02)
     assert found is not None
     late = lateness(lambda _, y, a: [y[1], -a * (y[1] + 0.04 * y[0])], [3.0, 0.0], 400.0, found.a2)
@@ -122,10 +122,10 @@ def test_every_joint_is_late_by_itself_and_the_worst_is_named(tmp_path: Path) ->
     """The arm's own relaxation time I/β_ω = 2.5 is longer than the ball's, and its spring is another."""
     case = case_of(tmp_path, BALL, ARM, DRAG, PULL, duration=200.0)
     motion = motion_of(case)
-    assert [mover.name for mover in motion.movers] == ["ball", "arm"]
+    assert [part.name for part in motion.moving_parts] == ["ball", "arm"]
     a2 = 0.25
     expected = lateness(lambda _, y, a: [y[1], -a * (2.0 * y[1] + 0.1 * y[0]) / 5.0], [1.0, 0.0], 200.0, a2)
-    late = motion.lateness(a2)
+    late = motion.delays(a2)
     assert late["arm"] == pytest.approx(expected, rel=0.15) and abs(expected) > 1.0
     assert late["ball"] == pytest.approx(1.0 / a2 - 1.0, rel=0.05)
     found = approach_of(case)
@@ -153,8 +153,8 @@ def test_a_lead_that_stands_still_leaves_the_others_their_errors(tmp_path: Path)
     still = '\n[[model.bodies]]\nname = "still"\nmass = 50.0\njoint = "xyz"\nq = [0.0, 90.0, 0.0]\n'
     spring = SPRING.replace("stiffness = 0.04", "stiffness = 0.02")
     motion = motion_of(case_of(tmp_path, BALL, still, ARM, DRAG, spring, duration=200.0))
-    assert motion.lead.name == "still" and [mover.name for mover in motion.movers] == ["ball", "arm"]
-    late = motion.lateness(0.5)
+    assert motion.lead.name == "still" and [part.name for part in motion.moving_parts] == ["ball", "arm"]
+    late = motion.delays(0.5)
     for name, mass, drag, stiffness, start in (("ball", 1.0, 1.0, 0.02, 3.0), ("arm", 5.0, 2.0, 0.1, 1.0)):
 
         def rate(_: float, y: np.ndarray, a: float, m=mass, d=drag, k=stiffness) -> list[float]:
@@ -180,7 +180,7 @@ def test_the_receptor_is_as_late_as_is_predicted(tmp_path: Path) -> None:
     minute."""
     short = {"run.duration": "1.6 ns", "run.frames": 800}
     case = ar.load_case("ebola-receptor", short)
-    late = motion_of(case).lateness(1e-3)
+    late = motion_of(case).delays(1e-3)
     scaled = ar.run(case, tmp_path / "scaled", report=False)
     true = ar.run(case.variant("friction-implicit"), tmp_path / "true", report=False)
     for name, columns in (("bulk", slice(0, 1)), ("drug", slice(20, 23))):

@@ -128,7 +128,7 @@ def contacts(trajectory: Run) -> Contacts:
         elastic,
         viscous,
         force - (elastic + viscous)[:, None] * normals,
-        kept[:, KEPT.standing] == SLIDES,
+        kept[:, KEPT.friction_state] == SLIDES,
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from articulon.adaptive import criteria_memory
 from articulon.adaptive.coarse_model import Coarse
-from articulon.adaptive.coarsening import check_forces_follow
+from articulon.adaptive.coarsening import check_coarsening
 from articulon.adaptive.conditions import TriedCondition
 from articulon.adaptive.conditions.decision_state import DecisionState
 from articulon.adaptive.current_resolution import Resolution
@@ -74,8 +74,8 @@ class AdaptiveDriver(Driver):
         self.resolution = Resolution(evaluator, self.joints, seed)
         if evaluator.model.loops.kind.size and any(isinstance(m.lock, TriedCondition) for m in self.members):
             raise CaseError(
-                "adaptive: the condition 'energy' tries joints one by one, but loops couple the motion of each to that "
-                "of others; choose speed, torque or another"
+                "adaptive: the condition 'energy' tries joints one by one, but loops couple the motions of the joints; "
+                "choose another condition, such as speed or torque"
             )
 
     # The interface of a driver is forwarded to the inner driver, which takes the steps.
@@ -336,19 +336,19 @@ class AdaptiveDriver(Driver):
             self.resolution.lock(state, chosen)
             changed = True
         for members, to_lock, release in wanted:
-            self._book(members, to_lock | release, rows, number)
+            self._record_changes(members, to_lock | release, rows, number)
         for members in self.members:
             if isinstance(members.lock, TriedCondition):
-                tried = self.resolution.attempt(state, members, decision)
+                tried = self.resolution.try_members(state, members, decision)
                 if tried.any():
-                    self._book(members, tried, rows, number)
+                    self._record_changes(members, tried, rows, number)
                     changed = True
         if changed:
             state.resolution.criteria[criteria_memory.CHANGES] += 1
             state.rule.history[:] = 0.0
         state.resolution.criteria[criteria_memory.DECISIONS] = number + 1
 
-    def _book(self, members: Members, changed: np.ndarray, rows: np.ndarray, number: int) -> None:
+    def _record_changes(self, members: Members, changed: np.ndarray, rows: np.ndarray, number: int) -> None:
         """Record the time of changes, and the number of successive changes that happened as early as possible."""
         conditions = [c for c in (members.lock, members.release) if c is not None]
         at, windows = members.rows[changed], [c.window for c in conditions]
@@ -370,6 +370,6 @@ def _refuse(problem: Problem) -> None:
     evaluator = problem.evaluator
     check(combination_of(problem, adaptive=True))
     try:
-        check_forces_follow(evaluator.model)
+        check_coarsening(evaluator.model)
     except ModelError as error:
         raise CaseError(f"adaptive: {error}") from None

@@ -122,16 +122,25 @@ def _stop(stop: Stop, merging: Merging, fine: Model, q: np.ndarray, coarse: Eval
     """Return the stop condition of the coarse model, converted from that of the fine model at the coordinates q."""
     if stop.link[0] < 0:
         return stop
-    link, tables = merging.link[stop.link], coarse.model.forest.flexible
-    if stop.per_mass[0] == 0.0:
-        return stop._replace(link=link, point=merging.points(stop.link, stop.point))
-    if tables is not None and tables.body[link[0]] >= 0:  # these first moments include the locked modes
-        assert coarse.ws.modal is not None
-        return stop._replace(link=link, point=merging.points(stop.link, stop.point), moment=coarse.ws.modal.moment)
-    modes, here = fine.forest.flexible, int(stop.link[0])
+    link, tables = np.where(stop.link >= 0, merging.link[stop.link], -1), coarse.model.forest.flexible
+    point, per_mass, moment = stop.point.copy(), stop.per_mass.copy(), stop.moment
+    for k in np.flatnonzero(per_mass > 0.0):
+        if tables is not None and tables.body[link[k]] >= 0:  # first moments contain the locked modes
+            assert coarse.ws.modal is not None
+            moment = coarse.ws.modal.moment
+        else:
+            point[k] += per_mass[k] * _moment(fine, int(stop.link[k]), q)
+            per_mass[k] = 0.0
+    point = merging.points(stop.link, point)
+    order = np.argsort(link < 0, kind="stable")  # the first point moves, unless neither does
+    return stop._replace(link=link[order], point=point[order], per_mass=per_mass[order], moment=moment)
+
+
+def _moment(model: Model, link: int, q: np.ndarray) -> np.ndarray:
+    """First moment of a deformed link at q, link frame [mass length], shape (3,)."""
+    modes = model.forest.flexible
     assert modes is not None
-    b = int(modes.body[here])
+    b = int(modes.body[link])
     own, k, count = int(modes.own_mode[b]), int(modes.q_start[b]), int(modes.mode[b + 1] - modes.mode[b])
-    moment = fine.forest.moment[here] + q[k : k + count] @ modes.first[own : own + count]
-    point = merging.points(stop.link, stop.point + stop.per_mass * moment)
-    return stop._replace(link=link, point=point, per_mass=np.zeros(1))
+    found: np.ndarray = model.forest.moment[link] + q[k : k + count] @ modes.first[own : own + count]
+    return found

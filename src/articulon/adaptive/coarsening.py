@@ -24,10 +24,10 @@ SAME = 4
 points, which can represent any drag."""
 
 
-def check_forces_follow(model: Model) -> None:
+def check_coarsening(model: Model) -> None:
     """Raise ModelError for a force that cannot be coarsened, or whose kind does not define its coarsened form."""
     for k, force in enumerate(model.forces):
-        if not follows(type(force)):
+        if not can_be_coarsened(type(force)):
             kind = getattr(force, "kind", type(force).__name__)
             raise ModelError(
                 f"forces[{k}]: a force of the kind '{kind}' does not define how it acts on merged bodies; leave it "
@@ -37,7 +37,7 @@ def check_forces_follow(model: Model) -> None:
             force.check_follows(f"forces[{k}]")
 
 
-def follows(kind: Any) -> bool:
+def can_be_coarsened(kind: Any) -> bool:
     """Return whether a kind of force can be coarsened. It can if it defines its coarsened form, or if it acts only
     between sites."""
     if issubclass(kind, Force):
@@ -45,7 +45,7 @@ def follows(kind: Any) -> bool:
     return issubclass(kind, StokesDrag | Brownian | Gravity | Contact) or hasattr(kind, "site_terms")
 
 
-def following(model: Model, coarse: Model) -> tuple[Any, ...]:
+def coarsened_declarations(model: Model, coarse: Model) -> tuple[Any, ...]:
     """Return the declared forces of a model, coarsened for its coarse model.
 
     Raises
@@ -55,7 +55,7 @@ def following(model: Model, coarse: Model) -> tuple[Any, ...]:
         form. Also if pairs of sites are excluded by the number of joints between them and the site forces have no pair
         list.
     """
-    check_forces_follow(model)
+    check_coarsening(model)
     found = [
         force.on_coarse(model, coarse, f"forces[{k}]") if hasattr(force, "on_coarse") else force
         for k, force in enumerate(model.forces)
@@ -193,4 +193,4 @@ def locked_model(model: Model, q: np.ndarray, locked: Sequence[str | int] | np.n
     coordinates = vector(q, model.nq, "q")
     check_loops(model, joints, coordinates, parts)
     coarse, merging = merged(model, joints, coordinates, parts)
-    return replace(coarse, forces=following(model, coarse)), merging
+    return replace(coarse, forces=coarsened_declarations(model, coarse)), merging

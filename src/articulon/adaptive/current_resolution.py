@@ -12,7 +12,7 @@ from articulon.adaptive.lockable import Joints, check_loops
 from articulon.adaptive.members import Members
 from articulon.adaptive.merged_bodies import Merging, merged
 from articulon.adaptive.momentum_exchange import Space, canonical, lock, relative_to, with_energy
-from articulon.adaptive.tried_locks import attempts
+from articulon.adaptive.tried_locks import try_locks
 from articulon.dynamics import kinetic_energy
 from articulon.errors import CaseError, ModelError
 from articulon.forces.brownian import brownian_of
@@ -86,7 +86,7 @@ class Resolution:
         state.resolution.locked[new] = True
         state.resolution.reservoir[0] += done.energies.sum()
         state.resolution.criteria[criteria_memory.LOCKS] += chosen.sum()
-        self._weigh(state, outer, inner)
+        self._record_determinant_change(state, outer, inner)
 
     def release(self, state: State, members: Members, parts: np.ndarray) -> None:
         """Release parts of a group according to the settings of the group."""
@@ -100,7 +100,7 @@ class Resolution:
         count = int(state.resolution.criteria[criteria_memory.RELEASES])
         if group.choice == "published" or (group.choice == "nearest" and group.metric == "euclidean"):
             self._release_chosen(state, members, speeds, parts.size)
-            self._weigh(state, inner, outer)
+            self._record_determinant_change(state, inner, outer)
             return
         if group.choice == "canonical":
             # The drawn speeds are rescaled to the requested energy, unless this is the thermal energy.
@@ -116,10 +116,10 @@ class Resolution:
         elif group.choice == "nearest":
             wanted = 0.5 * int(speeds.sum()) * self._thermal(members, state)
         if wanted is not None:
-            d = with_energy(outer, d, max(wanted, 0.0), self._who(members, parts))
+            d = with_energy(outer, d, max(wanted, 0.0), self._named(members, parts))
         state.u[:] = state.u + d
         self._freed(state, speeds, outer.energy(d), parts.size)
-        self._weigh(state, inner, outer)
+        self._record_determinant_change(state, inner, outer)
 
     def _release_chosen(self, state: State, members: Members, speeds: np.ndarray, count: int) -> None:
         """Release parts by :func:`articulon.release`."""
@@ -155,7 +155,7 @@ class Resolution:
         state.resolution.reservoir[0] -= energy
         state.resolution.criteria[criteria_memory.RELEASES] += count
 
-    def attempt(self, state: State, members: Members, decision: DecisionState) -> np.ndarray:
+    def try_members(self, state: State, members: Members, decision: DecisionState) -> np.ndarray:
         """Try to lock members by their energy and to release them at random, one after the other. Return which members
         changed, bool."""
         group, condition = members.group, members.lock
@@ -189,7 +189,7 @@ class Resolution:
                 draws[i] = lambda n, e=energy: _direction(decision.random, n, e)
             if group.choice == "nearest" and locked[i]:
                 along[i] = state.resolution.kept[0, start[i] : start[i] + self.joints.degrees_of_freedom[i]].copy()
-        done = attempts(space, parts, locked, state.u, below, draws, along)
+        done = try_locks(space, parts, locked, state.u, below, draws, along)
         if not done.taken and not done.given:
             return nothing
         self._check(state, done.locked)
@@ -207,10 +207,10 @@ class Resolution:
             state.resolution.reservoir[0] += energy
             state.resolution.criteria[criteria_memory.LOCKS] += 1
         if self.of_determinant:
-            self._weigh(state, before, self.space(state, done.locked))
+            self._record_determinant_change(state, before, self.space(state, done.locked))
         return np.isin(members.parts, [*done.given, *done.taken])
 
-    def _weigh(self, state: State, before: Space, after: Space) -> None:
+    def _record_determinant_change(self, state: State, before: Space, after: Space) -> None:
         """Record how a transition changes Fixman's potential of the moving joints."""
         if self.of_determinant:
             change = before.log_determinant() - after.log_determinant()
@@ -232,7 +232,7 @@ class Resolution:
             )
         check_loops(model, self.joints, state.q, locked)
 
-    def _who(self, members: Members, parts: np.ndarray) -> str:
+    def _named(self, members: Members, parts: np.ndarray) -> str:
         more = f" and {parts.size - 1} more" if parts.size > 1 else ""
         return f"adaptive, {members.name}, {self.joints.name(self.evaluator.model, int(parts[0]))}{more}"
 
@@ -251,7 +251,7 @@ class Resolution:
             return model.units.boltzmann * float(noise.temperature)
         raise CaseError(
             f"{members.name}: released joints should get thermal energy, but nothing sets its "
-            "temperature; give the group one, or add a thermostat"
+            "temperature; give the group a temperature, or add a thermostat"
         )
 
 

@@ -35,13 +35,13 @@ class Deformed(NamedTuple):
     """Links that do not move relative to their parents, shape (links,)."""
     welded: np.ndarray
     """Links whose joints are locked, shape (links,)."""
-    left: np.ndarray
+    with_active_modes: np.ndarray
     """Flexible bodies with active modes, shape (bodies,)."""
     active: np.ndarray
     """Active modes, shape (modes,)."""
     coriolis: np.ndarray
     """Tensors N_j(η_l), shape (modes, 9)."""
-    pull: np.ndarray
+    locked_force: np.ndarray
     """Forces −K_jl η_l, shape (modes,)."""
     half_turn: np.ndarray
     """Half rotations ½ Ψ_l η_l of the nodes, shape (nodes, 3)."""
@@ -55,10 +55,10 @@ def deformed(forest: Forest, joints: Joints, q: np.ndarray, locked: np.ndarray) 
     held = locked[joints.links :]
     eta = np.where(held, q[index.q], 0.0)
     rest = tables.coriolis[index.own]
-    coriolis, pull = rest.copy(), np.zeros(eta.size)
+    coriolis, locked_force = rest.copy(), np.zeros(eta.size)
     across = eta[index.column]
     np.add.at(coriolis, index.row, across[:, None] * tables.coriolis_slope[index.own_pair])
-    np.add.at(pull, index.row, -across * tables.stiffness[index.own_pair])
+    np.add.at(locked_force, index.row, -across * tables.stiffness[index.own_pair])
     # The symmetric part of A(η) = A0 + Σ_j η_j (N0_jᵀ + N_j(η)).
     both = coriolis + rest
     six = 0.5 * (both[:, _UPPER] + both[:, _LOWER])
@@ -68,23 +68,23 @@ def deformed(forest: Forest, joints: Joints, q: np.ndarray, locked: np.ndarray) 
     there, half_turn = eta[index.node_mode][:, None], np.zeros(tables.half_turn.shape)
     np.add.at(position, index.node_link[index.node], there * tables.displacement)
     np.add.at(half_turn, index.node, 0.5 * there * tables.turn)
-    left = np.bincount(index.body, ~held, minlength=tables.q_start.size) > 0
+    with_active_modes = np.bincount(index.body, ~held, minlength=tables.q_start.size) > 0
     moves = np.zeros(joints.links + 1, dtype=bool)  # the last entry is the ground
-    moves[:-1][tables.body >= 0] = left
+    moves[:-1][tables.body >= 0] = with_active_modes
     on_node, welded = tables.node >= 0, locked[: joints.links]
     fixed = np.where(on_node, ~moves[forest.parent], (welded | (forest.kind == WELD)) & ~moves[:-1])
     rotation, still = forest.rotation.copy(), fixed[index.node_link]
     turned = np.insert(half_turn[still], 0, 1.0, axis=1)
     rotation[index.node_link[still]] = turned / np.linalg.norm(turned, axis=1)[:, None]
     rigid = forest._replace(moment=moment, inertia=inertia, position=position, rotation=rotation, flexible=None)
-    return Deformed(rigid, fixed, welded, left, ~held, coriolis, pull, half_turn)
+    return Deformed(rigid, fixed, welded, with_active_modes, ~held, coriolis, locked_force, half_turn)
 
 
 _UPPER, _LOWER = [0, 1, 2, 4, 5, 8], [0, 3, 6, 4, 7, 8]
 """Indices of entries of N that are averaged in pairs, which gives the six entries of a symmetric matrix."""
 
 
-def tables_left(
+def active_tables(
     tables: Flexible,
     index: ModeIndex,
     held: Deformed,
@@ -108,9 +108,9 @@ def tables_left(
         Coarse coordinate of each fine coordinate, and coarse speed of each fine speed, shapes (nq,) and (nu,).
     """
     body = tables.body[links]
-    body = np.where((body >= 0) & held.left[body], body, -1) if held.left.size else body
+    body = np.where((body >= 0) & held.with_active_modes[body], body, -1) if held.with_active_modes.size else body
     bodies, nodes = body[body >= 0], tables.node[links][tables.node[links] >= 0]
-    rank, node_rank = _ranks(bodies, held.left.size), _ranks(nodes, tables.node_mode.size)
+    rank, node_rank = _ranks(bodies, held.with_active_modes.size), _ranks(nodes, tables.node_mode.size)
     mode = _in_order(rank[index.body], held.active)
     pair = _in_order(rank[index.body[index.row]], held.active[index.row] & held.active[index.column])
     node_mode = _in_order(node_rank[index.node], held.active[index.node_mode] & (node_rank[index.node] >= 0))
@@ -137,7 +137,7 @@ def tables_left(
         mass=tables.mass[own_pair],
         stiffness=tables.stiffness[own_pair],
         damping=tables.damping[own_pair],
-        pull=held.pull[mode],
+        locked_force=held.locked_force[mode],
         node_mode=_starts(node_counts)[:-1].copy(),
         half_turn=held.half_turn[nodes],
         displacement=tables.displacement[node_mode],
@@ -145,7 +145,7 @@ def tables_left(
     )
 
 
-def shapes_left(shapes: ModeShapes, eta: np.ndarray, active: np.ndarray) -> ModeShapes:
+def active_shapes(shapes: ModeShapes, eta: np.ndarray, active: np.ndarray) -> ModeShapes:
     """Return the active modes of a body, with the deformation by its locked modes as the new reference shape. ``eta``
     (modes,) are the locked coordinates, and ``active`` (modes,) marks the active modes."""
     fixed = np.where(active, 0.0, eta)

@@ -182,7 +182,10 @@ def links_named(model: Model, bodies: Sequence[str | int], where: str = "locked"
     found = _named(model, bodies, moving, "with a joint that moves ", where)
     for k in found:
         if model.kinds[k] == WELD:
-            raise ModelError(f"{where}: body '{model.names[k]}' is welded to its parent; only joints that move can be")
+            raise ModelError(
+                f"{where}: body '{model.names[k]}' is welded to its parent and its joint cannot move; name a body "
+                "whose joint moves"
+            )
     return np.array(sorted({int(model.link[k]) for k in found}), dtype=np.int64)
 
 
@@ -278,8 +281,8 @@ def check_loops(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray)
             name = joints.name(model, guilty[0])
             kind = "joint" if guilty[0] < joints.links else "mode"
             raise ModelError(
-                f"{model.loop_name(row)} needs {name}: with it locked the loop could no longer move, or not "
-                f"without breaking; keep this {kind} free, or lock none of the loop's"
+                f"{model.loop_name(row)} needs {name}: if it is locked, the loop cannot move, or its conditions "
+                f"are no longer independent; keep this {kind} free, or lock none of the loop"
             )
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from articulon.adaptive.deformed_bodies import Deformed, deformed, shapes_left, tables_left
+from articulon.adaptive.deformed_bodies import Deformed, active_shapes, active_tables, deformed
 from articulon.adaptive.lockable import Joints
 from articulon.adaptive.merge_kernels import find_slots, merge, points_on
 from articulon.model import Forest, KernelTables, Model, kernel_tables
@@ -182,7 +182,7 @@ def merged(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray) -> t
     flexible = None
     if held is not None and forest.flexible is not None and joints.modes is not None:
         numbers = merging.q_of, merging.u_of
-        flexible = tables_left(forest.flexible, joints.modes, held, active, parent, numbers)
+        flexible = active_tables(forest.flexible, joints.modes, held, active, parent, numbers)
     own = np.zeros(active.size, dtype=bool) if flexible is None else flexible.body >= 0
     slot, first, free = (np.empty(active.size + 1, dtype=np.int64) for _ in range(3))
     find_slots(parent, own, slot, first, free)
@@ -267,7 +267,7 @@ def _flexible(model: Model, joints: Joints, q: np.ndarray, merging: Merging, hel
     for body, shapes in model.modes.items():
         own = joints.modes_of(model, body) - joints.links
         if held.active[own].any():
-            modes[body] = shapes_left(shapes, q[joints.modes.q[own]], held.active[own])
+            modes[body] = active_shapes(shapes, q[joints.modes.q[own]], held.active[own])
     nodes = {site: link for site, link in model.node_sites.items() if not merging.fixed[link]}
     sites = model.sites
     if len(nodes) < len(model.node_sites):

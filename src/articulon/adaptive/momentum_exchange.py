@@ -180,8 +180,8 @@ def with_energy(after: Space, d: np.ndarray, wanted: float, who: str) -> np.ndar
     """Scale relative speeds d to a given kinetic energy; raises ModelError if d is zero or the energy is impossible."""
     if wanted < 0.0:
         raise ModelError(
-            f"{who}: a release cannot lower the energy of the locked motion by {wanted:.6g}: for its "
-            "momentum, the locked motion has the least kinetic energy possible; give a larger energy"
+            f"{who}: a release cannot lower the energy of the locked motion by {wanted:.6g}: this motion "
+            "already has the least kinetic energy for its momentum; give a larger energy"
         )
     have = after.energy(d)
     if have == 0.0:

@@ -39,7 +39,7 @@ class Outcome:
     """Kinetic energy that releasing added, by part."""
 
 
-class Tries:
+class LockTrials:
     """Dense linear algebra over the t speeds v of the joints that are tried.
 
     The trials are a sequence of impulses λ at these joints, u = u₀ + M⁻¹ λ. Let G be the block of M⁻¹ for the t speeds,
@@ -127,7 +127,7 @@ class Tries:
         return u
 
 
-def attempts(
+def try_locks(
     space: Space,
     parts: np.ndarray,
     locked: np.ndarray,
@@ -160,20 +160,20 @@ def attempts(
     start, count = space.joints.start[parts], space.joints.degrees_of_freedom[parts]
     end = np.cumsum(count)
     speeds = np.repeat(start - (end - count), count) + np.arange(count.sum())
-    tries = Tries(space, speeds, np.repeat(locked[parts], count), u)
+    trials = LockTrials(space, speeds, np.repeat(locked[parts], count), u)
     outcome = Outcome(u, locked.copy())
     for i, last, n in zip(parts.tolist(), end.tolist(), count.tolist(), strict=True):
         own = slice(last - n, last)
         if locked[i]:
-            outcome.given[i] = tries.release(own, draws[i], along.get(i))
+            outcome.given[i] = trials.release(own, draws[i], along.get(i))
             outcome.locked[i] = False
             continue
-        relative = tries.v[own].copy()
-        energy, impulse = tries.energy(own)
+        relative = trials.v[own].copy()
+        energy, impulse = trials.energy(own)
         # The last moving joint stays free. The other joints keep their equilibrium if its trial is rejected.
         if energy < below and np.count_nonzero(~outcome.locked & (space.joints.degrees_of_freedom > 0)) > 1:
-            tries.lock(own, impulse)
+            trials.lock(own, impulse)
             outcome.locked[i] = True
             outcome.taken[i] = (relative, energy)
-    outcome.speeds = tries.result()
+    outcome.speeds = trials.result()
     return outcome

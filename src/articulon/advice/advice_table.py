@@ -114,6 +114,6 @@ def _probe(advice: Advice) -> str:
         if best.busy < BUSY:
             cost += f" Other programs were running: this one had {100.0 * best.busy:.0f} % of the wall time."
         if advice.grains and not whole:
-            cost += " Grains without contacts cost less: the cost may rise up to about threefold."
+            cost += " Grains cost less before they touch: the cost may rise to about three times this value."
     part = f"{100.0 * advice.tolerance:.3g} %"
     return f"Probe: {length}, unscaled; tolerance {part}.{cost}".replace("\u00a0", " ")

@@ -11,8 +11,8 @@ from typing import Any
 from articulon.advice.advised_options import NAMES, Advice, Option
 from articulon.advice.case_time_scales import CaseTimeScales, scales_of
 from articulon.advice.locking import locking_option
-from articulon.advice.looking_ahead import Ahead, ahead_of
 from articulon.advice.measuring import Measuring
+from articulon.advice.predictions import Predictions, predictions_of
 from articulon.advice.recommending import chosen, reason_of
 from articulon.advice.subject import Subject
 from articulon.cases.case import Case
@@ -95,7 +95,7 @@ def advise(
         case = load_case(case, allow_code=flag(allow_code, "advise, allow_code", CaseError))
     if not isinstance(case, Case):
         raise CaseError(f"advise: expected a case, as load_case gives it, got {shown(case)}")
-    told = Silent() if progress is None else shown_by(progress)
+    reporter = Silent() if progress is None else shown_by(progress)
     budget = number(seconds, "advise: seconds", CaseError)
     if not LEAST_SECONDS <= budget < math.inf:
         raise CaseError(f"advise: seconds: expected at least {LEAST_SECONDS:g} s of wall time, got {budget:g}")
@@ -106,7 +106,7 @@ def advise(
             raise CaseError(f"{case.source}: model: no joint lets a body move, so there is nothing to advise on")
         scales = scales_of(subject.model, float(case.run.duration))
         length = probe_length(case, scales, probe)
-        advising = _Advising(subject, scales, length, budget, allowed, told)
+        advising = _Advising(subject, scales, length, budget, allowed, reporter)
         try:
             return advising.advice()
         except KeyboardInterrupt as interruption:
@@ -133,20 +133,20 @@ def probe_length(case: Case, scales: CaseTimeScales, asked: float | str | None) 
         return scales.usual
     length = float(case.units.value(asked, "time", "advise: probe"))
 
-    def told(value: float) -> str:
+    def time_text(value: float) -> str:
         return suited(case.units, "time", value).text(value, 3).replace("\u00a0", " ")
 
     if not length > 0.0:
         raise CaseError(f"advise: probe: expected a time above 0, got {shown(asked)}")
     if length > scales.duration * (1.0 + 1e-9):
         raise CaseError(
-            f"advise: probe: {told(length)} is longer than the run, of {told(scales.duration)}; run the case instead, "
-            "or give a shorter probe"
+            f"advise: probe: {time_text(length)} is longer than the run, of {time_text(scales.duration)}; run the "
+            "case instead, or give a shorter probe"
         )
     if length < scales.needed * (1.0 - 1e-9):
         raise CaseError(
-            f"advise: probe: {told(length)} is too short to advise: it takes at least {scales.binding(case.units)}; "
-            "give that much, or leave the probe out"
+            f"advise: probe: {time_text(length)} is too short to advise: it takes at least "
+            f"{scales.binding(case.units)}; give that much, or leave the probe out"
         )
     return length
 
@@ -169,8 +169,8 @@ class _Advising:
 
     def advice(self) -> Advice:
         """Measure all options."""
-        ahead = self._ahead()
-        measuring = Measuring(self.subject, self.scales, ahead, self.probe, self.tolerance, self.seconds)
+        predictions = self._predictions()
+        measuring = Measuring(self.subject, self.scales, predictions, self.probe, self.tolerance, self.seconds)
         for name, measure in self._measures(measuring):
             self.progress.message(f"{name} ...")
             self.found[name] = measure()
@@ -193,14 +193,14 @@ class _Advising:
             if chosen(tuple(self.found.values())) == self.found[best.name]:
                 return
 
-    def _ahead(self) -> Ahead:
+    def _predictions(self) -> Predictions:
         if not self.subject.drag:
-            return Ahead()
+            return Predictions()
         self.progress.message("motion without inertia ...")
-        ahead = ahead_of(self.subject, self.probe)
-        if ahead.approach is not None and ahead.approach.arrives:
-            self.scales = replace(self.scales, end=ahead.approach.duration * (1.0 + ahead.late))
-        return ahead
+        predictions = predictions_of(self.subject, self.probe)
+        if predictions.approach is not None and predictions.approach.arrives:
+            self.scales = replace(self.scales, end=predictions.approach.duration * (1.0 + predictions.delay))
+        return predictions
 
     def _measures(self, measuring: Measuring) -> Iterator[tuple[str, Callable[[], Option]]]:
         """Yield the options and their measurements. An option comes after the one with which it is compared."""

@@ -95,18 +95,18 @@ class CaseTimeScales:
 
     def binding(self, units: UnitSystem) -> str:
         """Reason for the minimum probe length, in words."""
-        told = suited(units, "time", self.needed).text(self.needed, 3).replace("\u00a0", " ")
+        needed = suited(units, "time", self.needed).text(self.needed, 3).replace("\u00a0", " ")
         found = {
             LEAST_RELAXATIONS * self.slowest_drag: (
-                f"{told}, {LEAST_RELAXATIONS:g} relaxation times of '{self.slowest}', the slowest"
+                f"{needed}, {LEAST_RELAXATIONS:g} relaxation times of '{self.slowest}', the slowest"
             ),
-            LEAST_PERIODS * 2.0 * math.pi * self.vibration: f"{told}, {LEAST_PERIODS:g} of its shortest vibrations",
-            20.0 * self.contact: f"{told}, one collision",
+            LEAST_PERIODS * 2.0 * math.pi * self.vibration: f"{needed}, {LEAST_PERIODS:g} of its shortest vibrations",
+            20.0 * self.contact: f"{needed}, one collision",
         }
         asked = [time for time in found if math.isfinite(time)]
         if not asked or max(asked) > self.duration:
             part = f"{self.needed / self.duration:.2g} of the run, because none of its time scales is known"
-            return f"{told}, {'all of the run' if self.needed >= self.duration else part}"
+            return f"{needed}, {'all of the run' if self.needed >= self.duration else part}"
         return found[max(asked)]
 
     @property
@@ -192,12 +192,12 @@ def fastest_of_trees(evaluator: Evaluator, q: np.ndarray) -> float:
     factor = np.ones(8)
     factor[[DAMPING, STOCHASTIC, THERMOSTAT, THERMOSTAT_RATE]] = 0.0
     y, dy = np.zeros(nq + nu + 8), np.zeros(nq + nu + 8)
-    way, omega = np.random.default_rng(0).normal(size=nu), 0.0
+    direction, omega = np.random.default_rng(0).normal(size=nu), 0.0
     for _ in range(TURNS):
-        way *= 1e-6 / np.abs(way).max()
+        direction *= 1e-6 / np.abs(direction).max()
         sides = []
         for sign in (1.0, -1.0):
-            y[:nq], y[nq : nq + nu] = q, sign * way
+            y[:nq], y[nq : nq + nu] = q, sign * direction
             evaluator.rates(np.zeros(8), 0.0, 0, y, dy)
             y[:nq] += dy[:nq]
             y[nq : nq + nu] = 0.0
@@ -207,6 +207,6 @@ def fastest_of_trees(evaluator: Evaluator, q: np.ndarray) -> float:
         size = float(np.linalg.norm(change))
         if not size > 0.0 or not math.isfinite(size):
             return 0.0
-        omega = math.sqrt(size / float(np.linalg.norm(way)))
-        way = change
+        omega = math.sqrt(size / float(np.linalg.norm(direction)))
+        direction = change
     return omega

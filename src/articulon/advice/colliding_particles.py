@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from articulon.advice.candidate_options import unscaled
 from articulon.advice.probe_trials import MOMENTS, Window, trial
 from articulon.advice.subject import Subject
-from articulon.advice.ways_to_run import unscaled
 from articulon.analysis.scales import FINE, fastest_frequency
 from articulon.forces.evaluation import Evaluator, configurational_laplacian
 from articulon.integrate.integrators import Canonical

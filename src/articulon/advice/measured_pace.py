@@ -92,7 +92,7 @@ def _pace(case: Case, prepared: Prepared, seconds: float, horizon: float) -> Pac
     state = start_state(prepared)
     prepared.observer.begin(state)
     times = case.run.frame_times()
-    frames, looking, stepping, failure, stopped = 0, 0.0, 0.0, "", False
+    frames, observing, stepping, failure, stopped = 0, 0.0, 0.0, "", False
     balance, largest = 0.0, prepared.observer.start_energy
     marks = [(0.0, 0, 0.0)]  # wall time of steps, their number, simulated time
     chunks, deadline = Chunks(prepared.driver, CHUNK), time.perf_counter() + seconds
@@ -118,7 +118,7 @@ def _pace(case: Case, prepared: Prepared, seconds: float, horizon: float) -> Pac
         if frames == 0 or float(state.time[0]) >= times[frames] * (1.0 - 1e-12) or stopped:
             began = time.perf_counter()
             frame = prepared.observer.frame(state)
-            looking += time.perf_counter() - began
+            observing += time.perf_counter() - began
             kept.append(frame)
             largest = max(largest, frame.observables["kinetic_energy"])
             balance = max(balance, abs(frame.observables["energy_balance"]))
@@ -135,7 +135,7 @@ def _pace(case: Case, prepared: Prepared, seconds: float, horizon: float) -> Pac
     began = time.perf_counter()
     failed = () if failure else _failed(case, prepared, kept, ended)
     checking = (time.perf_counter() - began) / max(frames, 1)
-    of_a_frame = checking + looking / max(frames, 1) + WRITING + WRITING_A_NUMBER * values
+    of_a_frame = checking + observing / max(frames, 1) + WRITING + WRITING_A_NUMBER * values
     return _extrapolated(
         marks,
         horizon,

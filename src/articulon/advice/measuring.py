@@ -8,15 +8,15 @@ from contextlib import suppress
 from typing import Any
 
 from articulon.advice.advised_options import Option, Trust
+from articulon.advice.candidate_options import OF_PARTICLES, Candidate, explicit, friction_implicit, overdamped, scaled
 from articulon.advice.case_time_scales import CaseTimeScales
 from articulon.advice.colliding_particles import stiffness_of_particles
-from articulon.advice.looking_ahead import Ahead
 from articulon.advice.option_costs import Costs
-from articulon.advice.probe_trials import SEARCH, Apartness, Trial, Window, error_between, noise_parts, trial
+from articulon.advice.predictions import Predictions
+from articulon.advice.probe_trials import SEARCH, PathError, Trial, Window, noise_parts, path_error, trial
 from articulon.advice.scaled_probe import judged_probe
-from articulon.advice.step_search_by_halving import STEPS, Settled, longest_step, settled_tolerances
+from articulon.advice.step_search_by_halving import STEPS, StepSearchResult, longest_step, loosest_tolerances
 from articulon.advice.subject import Subject
-from articulon.advice.ways_to_run import OF_PARTICLES, Way, explicit, friction_implicit, overdamped, scaled
 from articulon.errors import ArticulonError
 from articulon.fidelity.verdict import Bounds
 from articulon.integrate.integrators import Controlled
@@ -58,7 +58,7 @@ class Measuring:
         The subject.
     scales
         Time scales of the case.
-    ahead
+    predictions
         Predictions for the case from its motion without inertia.
     probe
         Length of the probe [time].
@@ -69,16 +69,22 @@ class Measuring:
     """
 
     def __init__(
-        self, subject: Subject, scales: CaseTimeScales, ahead: Ahead, probe: float, tolerance: float, seconds: float
+        self,
+        subject: Subject,
+        scales: CaseTimeScales,
+        predictions: Predictions,
+        probe: float,
+        tolerance: float,
+        seconds: float,
     ) -> None:
-        self.subject, self.scales, self.ahead, self.probe = subject, scales, ahead, probe
+        self.subject, self.scales, self.predictions, self.probe = subject, scales, predictions, probe
         self.tolerance, self.seconds = tolerance, seconds
         self.bounds = Bounds.of_tolerance(tolerance)
         self.truth: Trial | None = None
         """Unscaled run from the start with the shortest steps so far."""
         self.truth_by = ""
         """Integrator of the run ``truth``."""
-        self.base: Way | None = None
+        self.base: Candidate | None = None
         """Unscaled option without locking, and its step. The option that locks joints is compared with it."""
         self.base_step: float | None = None
         self.particles: tuple[float, float] | None = None
@@ -89,7 +95,7 @@ class Measuring:
     @property
     def starts(self) -> list[Model]:
         """Models with the states from which steps are tried."""
-        return [self.subject.model, *([] if self.ahead.later is None else [self.ahead.later])]
+        return [self.subject.model, *([] if self.predictions.later is None else [self.predictions.later])]
 
     @property
     def thermal(self) -> bool:
@@ -100,67 +106,75 @@ class Measuring:
     @property
     def _until(self) -> float:
         """Time up to which the whole run can be tried [time]; 0 if a stop condition ends it at an unknown time."""
-        if self.subject.case.run.stop is None:
+        stop = self.subject.case.run.stop
+        if stop is None:
             return self.scales.duration
+        if stop.advance is None:
+            return 0.0
         return BEFORE * self.scales.end if math.isfinite(self.scales.end) else 0.0
 
-    def _deadline(self, way: Way) -> float:
+    def _deadline(self, candidate: Candidate) -> float:
         """Load the kernels of an option, and return the deadline of a search that starts now, by
         ``time.perf_counter``."""
-        assert way.case is not None
+        assert candidate.case is not None
         with suppress(ArticulonError):  # the search itself reports an error if the run is impossible
-            prepare(way.case, model=self.subject.model)
+            prepare(candidate.case, model=self.subject.model)
         return time.perf_counter() + SEARCH * self.seconds
 
-    def told(self, time_: float) -> str:
+    def time_text(self, time_: float) -> str:
         """Return a time with its unit as text."""
         return suited(self.subject.case.units, "time", time_).text(time_, 3).replace("\u00a0", " ")
 
     def explicit(self) -> Option:
         """Measure the unscaled option with an explicit integrator."""
-        way = explicit(self.subject, self.scales)
-        if way.case is None:
-            return way.refused
-        if self.subject.touches and way.equal_steps:
+        candidate = explicit(self.subject, self.scales)
+        if candidate.case is None:
+            return candidate.refused
+        if self.subject.touches and candidate.equal_steps:
             limit = self.scales.contact
             if math.isfinite(limit):
                 words = "error of steps of a twentieth of a collision, below a thousandth of its duration"
-                return self.costs.of(way, limit, "a twentieth of a collision", Trust("trusted", 1e-3, words))
-        if self.subject.particles and way.equal_steps:
-            return self._verlet(way)
-        if way.equal_steps:
-            return self._halved(way, ANGLE * self.scales.vibration, f"{ANGLE:g}/ω of the fastest vibration")
-        return self._controlled(way)
+                return self.costs.of(candidate, limit, "a twentieth of a collision", Trust("trusted", 1e-3, words))
+        if self.subject.particles and candidate.equal_steps:
+            return self._verlet(candidate)
+        if candidate.equal_steps:
+            return self._halved(candidate, ANGLE * self.scales.vibration, f"{ANGLE:g}/ω of the fastest vibration")
+        return self._controlled(candidate)
 
     def friction_implicit(self) -> Option:
         """Measure the unscaled option with implicit friction."""
-        way = friction_implicit(self.subject)
-        if way.case is None:
-            return way.refused
+        candidate = friction_implicit(self.subject)
+        if candidate.case is None:
+            return candidate.refused
         if self.subject.particles:
             why = "no drag acts on the free particles, and without drag the steps are those of velocity Verlet"
-            return Option(way.name, False, why, way.rule, changes=way.changes)
+            return Option(candidate.name, False, why, candidate.rule, changes=candidate.changes)
         bound, words = STABLE * self.scales.vibration, f"{STABLE:g}/ω of the fastest vibration"
         turn = min(TURN, math.sqrt(self.tolerance / TURN_ERROR)) * self.scales.turning
         if turn < bound:
             bound, words = turn, "the angle by which thermal motion rotates the lightest body"
-        return self._halved(way, bound, words)
+        return self._halved(candidate, bound, words)
 
-    def _verlet(self, way: Way) -> Option:
+    def _verlet(self, candidate: Candidate) -> Option:
         """Measure an option for many particles. The step follows from the fastest vibration, because paths diverge for
         steps of any length."""
         vibration, square = self._stiffness()
         if not math.isfinite(vibration):
-            return Option(way.name, False, "no force acts between the particles, so that any step will do", way.rule)
+            return Option(
+                candidate.name,
+                False,
+                "no force acts between the particles, so that steps of any length are accurate",
+                candidate.rule,
+            )
         step, bound = COLLIDING * vibration, f"{COLLIDING:g}/ω of the fastest vibration"
         if step**2 * square / 12.0 > HEAT * self.tolerance:
             step, bound = math.sqrt(12.0 * HEAT * self.tolerance / square), "the heating of the positions by the steps"
         words = (
-            "h²⟨∇²Φ/m⟩/12, by which steps heat the positions over the speeds, or the energy that steps lost in the "
-            "probe; paths diverge whatever the step"
+            "h²⟨∇²Φ/m⟩/12, the relative excess of the configurational temperature due to the steps, or the energy "
+            "lost in the probe; paths diverge for steps of any length"
         )
         error = step**2 * square / 12.0
-        return self.costs.of(way, step, bound, Trust(self.bounds.verdict(error), error, words))
+        return self.costs.of(candidate, step, bound, Trust(self.bounds.verdict(error), error, words))
 
     def _stiffness(self) -> tuple[float, float]:
         """Return the time 1/ω of colliding particles, and the mean of ω²; see :func:`stiffness_of_particles`."""
@@ -169,18 +183,18 @@ class Measuring:
             self.particles = stiffness_of_particles(self.subject, self.scales.vibration, deadline)
         return self.particles
 
-    def _halved(self, way: Way, bound: float, words: str) -> Option:
+    def _halved(self, candidate: Candidate, bound: float, words: str) -> Option:
         """Measure an option with the longest equal steps for which halving the step does not change the motion."""
         interval = float(self.subject.case.run.interval)
         own: Any = self.subject.case.integrator
-        same = self.thermal and str(own.rule) == way.rule
+        same = self.thermal and str(own.rule) == candidate.rule
         if same and float(own.step) < bound:
             bound = float(own.step)
             words = "the case's own step: a probe cannot show the effect of longer steps on averages over long times"
-        probe, deadline = 0.0 if self.thermal else self.probe, self._deadline(way)
+        probe, deadline = 0.0 if self.thermal else self.probe, self._deadline(candidate)
         found = longest_step(
             self.subject,
-            way.with_step,
+            candidate.with_step,
             bound,
             interval,
             probe,
@@ -189,74 +203,83 @@ class Measuring:
             deadline,
             0.0 if self.thermal or self.subject.noisy else self._until,
         )
-        self._keep(way, found)
+        self._keep(candidate, found)
         if found.step is None:
-            return self._unsettled(way, found)
+            return self._not_found(candidate, found)
         if found.step < 0.49 * min(bound, interval):
-            words = f"the change by halving, first of {found.what}" if found.what else "the change by halving"
+            words = f"the change by halving, largest in {found.what}" if found.what else "the change by halving"
         if same and 0.49 * bound < found.step < bound == float(own.step):
             # The tried step is a power-of-two fraction of the time between frames, and shorter than the step of the
             # case. The step of the case is kept; its error follows from the order 2 of the integrator.
             found = found._replace(step=bound, error=float(found.error or 0.0) * (bound / found.step) ** 2)
-            self.base_step = bound if self.base is way else self.base_step
-        return self.costs.of(way, found.step, words, self._of_steps(found))
+            self.base_step = bound if self.base is candidate else self.base_step
+        return self.costs.of(candidate, found.step, words, self._of_steps(found))
 
-    def _of_steps(self, found: Settled) -> Trust:
+    def _of_steps(self, found: StepSearchResult) -> Trust:
         """Return how far a step that was found by halving can be trusted."""
         error = float(found.error or 0.0)
-        what = f", most of {found.what}" if found.what else ""
+        what = f", largest in {found.what}" if found.what else ""
         if self.subject.noisy:
             turn = 0.0 if found.step is None else found.step / self.scales.turning
             error = TURN_ERROR * turn**2
             words = (
                 f"thermal means, from the angle of {turn:.2g} rad that the lightest body turns in a step; single paths "
-                f"on the same noise are off by {_percent(found.error)}{what}"
+                f"with the same noise are off by {_percent(found.error)}{what}"
             )
             return Trust(self.bounds.verdict(error), error, words)
         places = "from the start" if len(self.starts) == 1 else "from the start and near the end"
-        over = self.told(found.window)
+        over = self.time_text(found.window)
         words = f"change by half the step in {over} {places}{what}"
         if self.thermal:
             words += (
-                "; this says nothing of averages: check the temperatures of each kind of motion, the independent "
-                "samples and a run of half the step"
+                "; this gives no information on averages: check the temperatures of each kind of motion, the "
+                "independent samples and a run of half the step"
             )
         partly = found.window < MOSTLY * self.scales.horizon
         return Trust(self.bounds.verdict(error), error, words, over if partly else "")
 
-    def _unsettled(self, way: Way, found: Settled) -> Option:
+    def _not_found(self, candidate: Candidate, found: StepSearchResult) -> Option:
         why = found.why or "no step was found"
-        return Option(way.name, False, why, way.rule, changes=way.changes)
+        return Option(candidate.name, False, why, candidate.rule, changes=candidate.changes)
 
-    def _controlled(self, way: Way) -> Option:
+    def _controlled(self, candidate: Candidate) -> Option:
         """Measure an option whose integrator chooses its steps by an error estimate."""
         own = isinstance(self.subject.case.integrator, Controlled)
-        deadline = self._deadline(way)
+        deadline = self._deadline(candidate)
         held = 0.25 * self.scales.fastest_drag
-        factor, found = settled_tolerances(
-            self.subject, way.tighter, self.probe, self.tolerance, self.starts[:1], held, deadline, 1 if own else 4
+        factor, found = loosest_tolerances(
+            self.subject,
+            candidate.tighter,
+            self.probe,
+            self.tolerance,
+            self.starts[:1],
+            held,
+            deadline,
+            1 if own else 4,
         )
-        self._keep(way, found)
+        self._keep(candidate, found)
         if found.why:
-            return self._unsettled(way, found)
-        changes = dict(way.changes)
+            return self._not_found(candidate, found)
+        changes = dict(candidate.changes)
         if factor != 1.0:
-            integrator: Any = way.tighter(factor).integrator
+            integrator: Any = candidate.tighter(factor).integrator
             changes |= {"integrator.rtol": _rounded(integrator.rtol), "integrator.atol": _rounded(integrator.atol)}
         reached = self.probe if found.finest is None else float(found.finest.path.times[-1])
         if found.error is None or reached <= 0.0:
             trust = Trust("trusted", None, "the tolerances of its steps; the probe was too expensive to repeat")
         else:
             many = "30 times tighter tolerances"
-            what = f", most of {found.what}" if found.what else ""
+            what = f", largest in {found.what}" if found.what else ""
             trust = Trust(
-                self.bounds.verdict(found.error), found.error, f"effect of {many} in {self.told(reached)}{what}"
+                self.bounds.verdict(found.error), found.error, f"effect of {many} in {self.time_text(reached)}{what}"
             )
-        return self.costs.of(Way(way.name, changes, way.tighter(factor)), None, "its tolerances", trust)
+        return self.costs.of(
+            Candidate(candidate.name, changes, candidate.tighter(factor)), None, "its tolerances", trust
+        )
 
-    def _keep(self, way: Way, found: Settled) -> None:
+    def _keep(self, candidate: Candidate, found: StepSearchResult) -> None:
         """Store the unscaled run with the shortest steps, for comparison with other options."""
-        rule = way.rule
+        rule = candidate.rule
         if (
             found.finest is not None
             and found.finest.path.times.size >= 3
@@ -266,25 +289,25 @@ class Measuring:
             if longer:
                 self.truth, self.truth_by = found.finest, rule
         if found.step is not None and self.base is None:
-            self.base, self.base_step = way, found.step if way.equal_steps else None
+            self.base, self.base_step = candidate, found.step if candidate.equal_steps else None
 
     def overdamped(self) -> Option:
         """Measure the option without inertia."""
-        way = overdamped(self.subject)
-        if way.case is None:
-            return way.refused
-        if way.rule == OF_PARTICLES:
-            return self._of_particles(way)
+        candidate = overdamped(self.subject)
+        if candidate.case is None:
+            return candidate.refused
+        if candidate.rule == OF_PARTICLES:
+            return self._of_particles(candidate)
         scales, interval = self.scales, float(self.subject.case.run.interval)
         bound, words = interval, "the time between frames"
         if math.isfinite(scales.turning):
             turn = TURN**2 * scales.turning**2 / (2.0 * scales.fastest_drag)
             if turn < bound:
                 bound, words = turn, "the angle by which the smallest body diffuses"
-        deadline = self._deadline(way)
+        deadline = self._deadline(candidate)
         found = longest_step(
             self.subject,
-            way.with_step,
+            candidate.with_step,
             bound,
             interval,
             self.probe,
@@ -294,42 +317,44 @@ class Measuring:
             0.0 if self.subject.noisy else self._until,
         )
         if found.step is None:
-            return self._unsettled(way, found)
+            return self._not_found(candidate, found)
         if found.step < 0.49 * min(bound, interval):
-            words = f"the change by halving, first of {found.what}" if found.what else "the change by halving"
+            words = f"the change by halving, largest in {found.what}" if found.what else "the change by halving"
         own = float(found.error or 0.0) if not self.subject.noisy else 0.0
-        inertia, how = self._inertia(way)
+        inertia, how = self._inertia(candidate)
         error = own + inertia
-        return self.costs.of(way, found.step, words, Trust(self.bounds.verdict(error), error, how))
+        return self.costs.of(candidate, found.step, words, Trust(self.bounds.verdict(error), error, how))
 
-    def _of_particles(self, way: Way) -> Option:
+    def _of_particles(self, candidate: Candidate) -> Option:
         """Measure the option without inertia for free particles. The noise depends on the step, so runs with halved
         steps cannot be compared."""
         own: Any = self.subject.case.integrator
         words = "steps of weak order 1: compare averages of the chosen step with those of half the step"
         trust = Trust("inconclusive", None, words)
-        if own.rule != way.rule:
+        if own.rule != candidate.rule:
             why = "its step must be chosen by trial, far below m γ/k of the stiffest force"
-            return Option(way.name, False, why, way.rule, changes=way.changes)
-        return self.costs.of(way, float(own.step), "the case's own step", trust)
+            return Option(candidate.name, False, why, candidate.rule, changes=candidate.changes)
+        return self.costs.of(candidate, float(own.step), "the case's own step", trust)
 
-    def _inertia(self, way: Way) -> tuple[float, str]:
+    def _inertia(self, candidate: Candidate) -> tuple[float, str]:
         """Return the relative error of leaving inertia out, and an explanation of how it is known."""
         ratio = self.scales.slowest_drag / self.scales.duration
         found, how = [ratio], [f"the ratio of the slowest relaxation time to the run, {_percent(ratio)}"]
-        predicted = self.ahead.inertia
+        predicted = self.predictions.inertia
         if predicted is not None:
             found.append(predicted)
             how = [f"the predicted delay of the run by inertia, {_percent(predicted)}"]
         truth = self.truth
         if truth is not None and truth.path.times.size > 2 and not self.subject.noisy:
-            beside = self._beside(way, truth, self.scales.duration)
-            if beside is not None and math.isfinite(beside.error):
-                found.append(STARTS * beside.error)
-                how.append(f"and observed in the probe, {_percent(beside.error)}, most of {beside.what or 'nothing'}")
+            measured = self._error_of_inertia(candidate, truth, self.scales.duration)
+            if measured is not None and math.isfinite(measured.error):
+                found.append(STARTS * measured.error)
+                how.append(
+                    f"and observed in the probe, {_percent(measured.error)}, largest in {measured.what or 'nothing'}"
+                )
         return max(found), " ".join(how)
 
-    def _beside(self, way: Way, truth: Trial, duration: float) -> Apartness | None:
+    def _error_of_inertia(self, candidate: Candidate, truth: Trial, duration: float) -> PathError | None:
         """Compare an option with the true path of the probe; None if the option cannot run."""
         length, moments = float(truth.path.times[-1]), truth.path.times.size - 1
         longest = 0.25 * max(self.scales.slowest_drag, 4.0 * length / STEPS)
@@ -338,36 +363,42 @@ class Measuring:
             self.subject.model, length, max(parts, noise_parts(self.subject, length / moments, length)), moments
         )
         deadline = time.perf_counter() + SEARCH * self.seconds
-        made = trial(self.subject, way.with_step(length / moments / parts), window, parts, deadline)
+        made = trial(self.subject, candidate.with_step(length / moments / parts), window, parts, deadline)
         if made.diverged or made.path.times.size < 3:
             return None
-        return error_between(self.subject, made.path, truth.path, duration)
+        return path_error(self.subject, made.path, truth.path, duration)
 
     def scaled(self) -> Option:
         """Measure the option in which all forces except inertia are scaled by one factor."""
-        found = self.ahead.factor(self.tolerance)
-        a2, late = (0.1, None) if found is None else found
-        way = scaled(self.subject, a2)
-        if way.case is None:
-            return way.refused
+        found = self.predictions.factor(self.tolerance)
+        a2, lag = (0.1, None) if found is None else found
+        candidate = scaled(self.subject, a2)
+        if candidate.case is None:
+            return candidate.refused
         if a2 > LARGEST:
             why = f"no factor below {a2:g} keeps the lag within the tolerance, which saves too little"
-            return Option("scaled", False, why, way.rule, changes=way.changes)
-        made = self.costs.of(way, None, "its tolerances, times 1/a2", Trust("inconclusive", None, ""))
+            return Option("scaled", False, why, candidate.rule, changes=candidate.changes)
+        made = self.costs.of(candidate, None, "its tolerances, times 1/a2", Trust("inconclusive", None, ""))
         if not made.feasible or made.seconds is None:
             return made
         verdict, judged, part, words = judged_probe(
-            way.case, self.subject.model, a2, self.scales, self.tolerance, made.seconds, 2.0 * SEARCH * self.seconds
+            candidate.case,
+            self.subject.model,
+            a2,
+            self.scales,
+            self.tolerance,
+            made.seconds,
+            2.0 * SEARCH * self.seconds,
         )
-        if late is None:
+        if lag is None:
             said = "no net force moves a freely floating body, or loops constrain it: its lag cannot be predicted"
             error = judged
         else:
-            said = f"the lag of a2 = {a2:g}, predicted along the motion without inertia, {_percent(late)}"
-            error = max(late, judged or 0.0)
+            said = f"the lag of a2 = {a2:g}, predicted along the motion without inertia, {_percent(lag)}"
+            error = max(lag, judged or 0.0)
         if part >= MOSTLY:
             return self.costs.trusting(made, Trust(verdict, error, f"{said}; {words}"))
-        if (late is None or self.subject.noisy) and verdict != "trusted":
+        if (lag is None or self.subject.noisy) and verdict != "trusted":
             # Scaling also delays the response to noise, which the predictions do not include.
             return self.costs.trusting(made, Trust("inconclusive", error, f"{said}; {words}"))
         stands = self.bounds.verdict(0.999 * float(error or 0.0))

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from articulon.advice.advised_options import CHECK, Option, Trust
+from articulon.advice.candidate_options import Candidate
 from articulon.advice.case_time_scales import CaseTimeScales
 from articulon.advice.measured_pace import Pace, pace_of
 from articulon.advice.subject import Subject
-from articulon.advice.ways_to_run import Way
 from articulon.cases.case import Case
 from articulon.errors import ArticulonError
 from articulon.fidelity.verdict import Bounds
@@ -27,7 +27,7 @@ SHORTER = 8
 class Tried(NamedTuple):
     """All data of an option before its cost is known."""
 
-    way: Way
+    candidate: Candidate
     case: Case
     step: float | None
     changes: Mapping[str, Any]
@@ -55,12 +55,12 @@ class Costs:
         self.tried: dict[str, Tried] = {}
         """Measured options, by name."""
 
-    def of(self, way: Way, step: float | None, bound: str, trust: Trust, part: float = PACE) -> Option:
+    def of(self, candidate: Candidate, step: float | None, bound: str, trust: Trust, part: float = PACE) -> Option:
         """Measure the cost of an option, and return the complete option.
 
         Parameters
         ----------
-        way
+        candidate
             The option before the measurement.
         step
             Length of its step, if all steps are equal [time].
@@ -71,15 +71,15 @@ class Costs:
         part
             Fraction of the wall time.
         """
-        changes, case = dict(way.changes), way.case
+        changes, case = dict(candidate.changes), candidate.case
         assert case is not None
         if step is not None:
-            if way.name != "adaptive":  # an adaptive step already divides the time between decisions
+            if candidate.name != "adaptive":  # an adaptive step already divides the time between decisions
                 step = fitting_step(float(self.subject.case.run.interval), step)
-            changes["integrator.step"] = self._written(step, 9 if way.name == "adaptive" else 4)
+            changes["integrator.step"] = self._written(step, 9 if candidate.name == "adaptive" else 4)
             step = float(self.subject.case.units.value(changes["integrator.step"], "time", "integrator.step"))
-            case = way.with_step(step)
-        return self._measured(Tried(way, case, step, changes, bound, trust), part * self.seconds)
+            case = candidate.with_step(step)
+        return self._measured(Tried(candidate, case, step, changes, bound, trust), part * self.seconds)
 
     def again(self, option: Option, seconds: float) -> Option:
         """Measure the cost of an option for longer; the step is halved if the longer run diverges."""
@@ -92,24 +92,24 @@ class Costs:
 
     def _measured(self, tried: Tried, seconds: float) -> Option:
         """Return the option with its cost; the step is halved until the run does not diverge."""
-        way, failed, safe = tried.way, False, False
+        candidate, failed, safe = tried.candidate, False, False
         for _ in range(SHORTER if tried.step is not None else 1):
             shown = self._differing(tried.changes)
             try:
                 pace = pace_of(tried.case, self.subject.model, seconds, self.scales.horizon)
             except ArticulonError as error:
                 why = str(error).splitlines()[0].removeprefix(f"{self.subject.case.source}: ")
-                return Option(way.name, False, why, way.rule, changes=shown)
+                return Option(candidate.name, False, why, candidate.rule, changes=shown)
             if not pace.failure and (safe or not failed):
-                self.tried[way.name] = tried
-                return _made(way, shown, pace, tried.bound, self._seen(tried.trust, pace))
+                self.tried[candidate.name] = tried
+                return _made(candidate, shown, pace, tried.bound, self._seen(tried.trust, pace))
             if tried.step is None or self.subject.touches:
                 break
             # If a step diverged, the first step that does not diverge is halved once more, as a margin for later times.
             failed, safe = True, not pace.failure
             tried = self._shorter(tried, pace)
         why = pace.failure or "every step that was tried diverges"
-        return Option(way.name, False, why, way.rule, changes=self._differing(tried.changes))
+        return Option(candidate.name, False, why, candidate.rule, changes=self._differing(tried.changes))
 
     def _shorter(self, tried: Tried, pace: Pace) -> Tried:
         """Return the option with half the step."""
@@ -120,7 +120,7 @@ class Costs:
             trust = replace(trust, verdict="suspect" if trust.verdict == "trusted" else trust.verdict, words=words)
         changes = {**tried.changes, "integrator.step": self._written(step)}
         bound = "stability later in the run"
-        return Tried(tried.way, tried.way.with_step(step), step, changes, bound, trust)
+        return Tried(tried.candidate, tried.candidate.with_step(step), step, changes, bound, trust)
 
     def _seen(self, trust: Trust, pace: Pace) -> Trust:
         """Return the trust with the results of the run. These are the failed checks of the case and, if nothing else is
@@ -159,15 +159,15 @@ def _brief(failure: str) -> str:
     return failure.partition(":")[0]
 
 
-def _made(way: Way, changes: Mapping[str, Any], pace: Pace, bound: str, trust: Trust) -> Option:
+def _made(candidate: Candidate, changes: Mapping[str, Any], pace: Pace, bound: str, trust: Trust) -> Option:
     return Option(
-        way.name,
+        candidate.name,
         True,
         "",
-        way.rule,
+        candidate.rule,
         changes,
         pace.step,
-        way.equal_steps,
+        candidate.equal_steps,
         pace.steps,
         pace.seconds,
         pace.per_step,

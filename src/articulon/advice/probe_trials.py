@@ -12,7 +12,7 @@ from articulon.advice.subject import Subject
 from articulon.cases.case import Case
 from articulon.dynamics import kinetic_energy
 from articulon.errors import ArticulonError
-from articulon.fidelity.paths import Path, apart, offsets, path_of, ranges, scales
+from articulon.fidelity.paths import Path, offsets, path_distance, path_of, ranges, scales
 from articulon.forces.brownian import brownian_of
 from articulon.integrate import FIXED
 from articulon.integrate.status import DIVERGED
@@ -139,7 +139,7 @@ def _nothing(subject: Subject, model: Model) -> Trial:
     return Trial(path_of(subject.groups, np.zeros(1), q, u), 0, False, True, np.inf)
 
 
-class Apartness(NamedTuple):
+class PathError(NamedTuple):
     """Distance between two trials."""
 
     error: float
@@ -148,7 +148,7 @@ class Apartness(NamedTuple):
     """Name of that motion."""
 
 
-def error_between(subject: Subject, path: Path, truth: Path, duration: float) -> Apartness:
+def path_error(subject: Subject, path: Path, truth: Path, duration: float) -> PathError:
     """Return the distance of a path from the true path: the largest mean error of the watched motions.
 
     The error at a time is the smallest shift that moves the point onto the true path. This shift is the sum of a shift
@@ -158,7 +158,7 @@ def error_between(subject: Subject, path: Path, truth: Path, duration: float) ->
     """
     count = min(path.times.size, truth.times.size)
     if count < 3:
-        return Apartness(np.inf, "")
+        return PathError(np.inf, "")
     path, truth = (Path(*(values[:count] for values in one)) for one in (path, truth))
     groups = subject.groups
     reach = np.maximum(ranges(groups, path.place), ranges(groups, truth.place))
@@ -173,14 +173,14 @@ def error_between(subject: Subject, path: Path, truth: Path, duration: float) ->
         if kind.any():
             seen |= kind & (reach > 1e-3 * reach[kind].max())
     relative = np.divide(off, scale, out=np.zeros_like(off), where=seen & (scale > 0.0))
-    worst = Apartness(0.0, "")
+    worst = PathError(0.0, "")
     for k in np.argsort(-relative)[:LOOKED_AT].tolist():
         if relative[k] <= worst.error:
             continue
-        found = apart(path, truth, offset, groups[k], float(scale[k]), duration)
+        found = path_distance(path, truth, offset, groups[k], float(scale[k]), duration)
         error = max(float(found.error.mean()), min(float(found.error[-1]), float(relative[k])))
         if error > worst.error:
-            worst = Apartness(error, groups[k].name)
+            worst = PathError(error, groups[k].name)
     return worst
 
 

@@ -13,7 +13,7 @@ from articulon.units import UnitSystem
 
 SAME = 1.0
 """Difference of wall times below which two options count as equally fast [s]."""
-SEEN = 1e-2
+VISIBLE = 1e-2
 """Relaxation time, as a fraction of the run, above which effects of inertia may be visible."""
 TIE = 1.25
 """Ratio up to which two costs count as equal, because the cost of later parts of a run may differ from that of the
@@ -46,10 +46,10 @@ def _seconds(option: Option) -> float:
 def reason_of(best: Option, options: Sequence[Option], scales: CaseTimeScales, units: UnitSystem) -> str:
     """Return the physical reason for the recommendation, as the second half of a sentence."""
 
-    def told(time: float) -> str:
+    def time_text(time: float) -> str:
         return suited(units, "time", time).text(time, 3).replace("\u00a0", " ")
 
-    found = _PHYSICS[best.name](best, scales, told)
+    found = _PHYSICS[best.name](best, scales, time_text)
     others = [option for option in options if option.measured and option.name != best.name]
     doubts = "" if best.trust.verdict == "trusted" else _doubt(best)
     slower = [o for o in others if o.trust.verdict == "trusted" and _seconds(o) > max(TIE * _seconds(best), SAME)]
@@ -73,58 +73,58 @@ def _doubt(best: Option) -> str:
     )
 
 
-def _explicit(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
+def _explicit(best: Option, scales: CaseTimeScales, time_text: Callable[[float], str]) -> str:
     if math.isfinite(scales.contact):
-        return f"a collision, or a wave across a grain, lasts {told(20.0 * scales.contact)} and must be resolved"
+        return f"a collision, or a wave across a grain, lasts {time_text(20.0 * scales.contact)} and must be resolved"
     if not best.equal_steps:
-        if SEEN * scales.duration < scales.slowest_drag < math.inf:
-            return f"inertia lasts for {told(scales.slowest_drag)} of {told(scales.duration)} and is visible"
+        if VISIBLE * scales.duration < scales.slowest_drag < math.inf:
+            return f"inertia lasts for {time_text(scales.slowest_drag)} of {time_text(scales.duration)} and is visible"
         if math.isfinite(scales.slowest_drag):
             return "the run is so short that approximations save nothing"
         if best.step is not None and best.step < scales.damping < math.inf:
-            return f"damping takes {told(scales.damping)}, which its steps resolve with controlled error"
+            return f"damping takes {time_text(scales.damping)}, which its steps resolve with controlled error"
         return "there is no drag or noise that longer steps could skip, and its steps follow the motion"
     if math.isfinite(scales.vibration):
         return (
-            f"the fastest vibration, 1/ω = {told(scales.vibration)}, limits the step, and symplectic steps avoid "
+            f"the fastest vibration, 1/ω = {time_text(scales.vibration)}, limits the step, and symplectic steps avoid "
             "energy drift"
         )
     return "halving its steps changes nothing"
 
 
-def _implicit(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
+def _implicit(best: Option, scales: CaseTimeScales, time_text: Callable[[float], str]) -> str:
     if math.isfinite(scales.fastest_drag) and best.step is not None:
         many = number(float(f"{best.step / scales.fastest_drag:.2g}"), 2)
         return (
-            f"drag damps speeds in {told(scales.fastest_drag)}, which an explicit rule would have to resolve, and the "
-            f"motion does not change within {many} times that"
+            f"drag damps speeds in {time_text(scales.fastest_drag)}, which an explicit rule would have to resolve, "
+            f"and the motion does not change within {many} times that"
         )
     if math.isfinite(scales.vibration):
         return (
-            f"the fastest vibration, 1/ω = {told(scales.vibration)}, limits the step, and thermostat and friction are "
-            "exact in it"
+            f"the fastest vibration, 1/ω = {time_text(scales.vibration)}, limits the step, and thermostat and "
+            "friction are exact in it"
         )
     return "halving its steps changes nothing"
 
 
-def _overdamped(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
+def _overdamped(best: Option, scales: CaseTimeScales, time_text: Callable[[float], str]) -> str:
     if not math.isfinite(scales.slowest_drag):
         return "its thermostat damps speeds at once, so that forces and noise alone determine the motion"
     part = percent(scales.slowest_drag / scales.duration, 2).replace("\u00a0", " ")
     return (
-        f"inertia is gone in {told(scales.slowest_drag)}, {part} of the run, so that forces and drag alone determine "
-        "the motion"
+        f"inertia is gone in {time_text(scales.slowest_drag)}, {part} of the run, so that forces and drag alone "
+        "determine the motion"
     )
 
 
-def _scaled(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
+def _scaled(best: Option, scales: CaseTimeScales, time_text: Callable[[float], str]) -> str:
     return (
-        f"its factor lengthens every relaxation time; the slowest, {told(scales.slowest_drag)}, stays "
+        f"its factor lengthens every relaxation time; the slowest, {time_text(scales.slowest_drag)}, stays "
         "short against the run"
     )
 
 
-def _adaptive(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
+def _adaptive(best: Option, scales: CaseTimeScales, time_text: Callable[[float], str]) -> str:
     return "most joints are quiet most of the time, and locked joints cost nothing"
 
 

@@ -76,8 +76,8 @@ def judged_probe(
     assert found is not None
     worst = found.get("worst") or {}
     late, of_part = worst.get("late"), worst.get("time_error")
-    told = "" if of_part is None else f", {worst.get('words', '')}"
-    words = f"the verdict on {percent(length / scales.duration, 2)} of it is '{found['verdict']}'{told}".replace(
+    largest = "" if of_part is None else f", {worst.get('words', '')}"
+    words = f"the verdict on {percent(length / scales.duration, 2)} of it is '{found['verdict']}'{largest}".replace(
         "\u00a0", " "
     )
     part = None if late is None else abs(float(late)) / scales.duration

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from articulon.advice.probe_trials import MANY, MOMENTS, Trial, Window, error_between, noise_parts, trial
+from articulon.advice.probe_trials import MANY, MOMENTS, Trial, Window, noise_parts, path_error, trial
 from articulon.advice.subject import Subject
 from articulon.cases.case import Case
 from articulon.model import Model
@@ -32,7 +32,7 @@ LOOSENESS = 30.0
 """Factor by which the tolerances are tightened to estimate the error that they cause."""
 
 
-class Settled(NamedTuple):
+class StepSearchResult(NamedTuple):
     """Result of a search."""
 
     step: float | None
@@ -60,7 +60,7 @@ def longest_step(
     starts: Sequence[Model],
     deadline: float,
     until: float = 0.0,
-) -> Settled:
+) -> StepSearchResult:
     """Find the longest accurate step among the fractions ``interval``/2ⁿ.
 
     Parameters
@@ -86,7 +86,7 @@ def longest_step(
     """
     duration = float(subject.case.run.duration)
     step = interval * 2.0 ** -max(0, math.ceil(math.log2(interval / min(bound, interval)) - 1e-9))
-    latest = Settled(None, None, "", probe, None, "no step was found by halving")
+    latest = StepSearchResult(None, None, "", probe, None, "no step was found by halving")
     allowed = NOISY if subject.noisy else tolerance
     for _ in range(HALVINGS):
         found = latest
@@ -132,7 +132,7 @@ def _windows(
         yield until, MANY if until / step >= MANY else MOMENTS, starts[:1]
 
 
-def _error(found: Settled) -> float:
+def _error(found: StepSearchResult) -> float:
     return math.inf if found.error is None else found.error
 
 
@@ -143,7 +143,7 @@ def _halved(
     parts: int,
     starts: Sequence[Model],
     deadline: float,
-) -> Settled:
+) -> StepSearchResult:
     """Measure how much the motion changes if the step is halved. The step is the time between two comparison times
     divided by ``parts``."""
     step = window.length / window.moments / parts
@@ -152,16 +152,16 @@ def _halved(
         here = window._replace(model=model)
         coarse = trial(subject, made(step), here, parts, deadline)
         if coarse.diverged:
-            return Settled(None, math.inf, "the state, which diverges", window.length, None)
+            return StepSearchResult(None, math.inf, "the state, which diverges", window.length, None)
         fine = trial(subject, made(0.5 * step), here, 2 * parts, deadline)
-        found = error_between(subject, coarse.path, fine.path, window.length)
+        found = path_error(subject, coarse.path, fine.path, window.length)
         finest = fine if k == 0 else finest
         if SECOND * found.error > worst or not what:
             worst, what = SECOND * found.error, found.what
-    return Settled(step, worst, what, window.length, finest)
+    return StepSearchResult(step, worst, what, window.length, finest)
 
 
-def settled_tolerances(
+def loosest_tolerances(
     subject: Subject,
     made: Callable[[float], Case],
     probe: float,
@@ -170,7 +170,7 @@ def settled_tolerances(
     held: float,
     deadline: float,
     most: int = 4,
-) -> tuple[float, Settled]:
+) -> tuple[float, StepSearchResult]:
     """Find the loosest tolerances of a case for which its integrator is accurate, as a factor on the given tolerances.
 
     Parameters
@@ -191,7 +191,7 @@ def settled_tolerances(
     """
     factor, allowed = 1.0, NOISY if subject.noisy else tolerance
     parts = noise_parts(subject, probe / MOMENTS, held)
-    found = Settled(None, None, "", probe, None, "no tolerance was found")
+    found = StepSearchResult(None, None, "", probe, None, "no tolerance was found")
     for _ in range(most):
         worst, what, first, finest = 0.0, "", None, None
         for k, model in enumerate(starts):
@@ -201,15 +201,15 @@ def settled_tolerances(
                 worst, what = math.inf, "the state, which diverges"
                 break
             tight = trial(subject, made(factor / LOOSENESS), window, parts, deadline)
-            apart = error_between(subject, loose.path, tight.path, probe)
+            tightened = path_error(subject, loose.path, tight.path, probe)
             first, finest = (loose, tight) if k == 0 else (first, finest)
-            if apart.error > worst or not what:
-                worst, what = apart.error, apart.what
+            if tightened.error > worst or not what:
+                worst, what = tightened.error, tightened.what
         reached = 0.0 if first is None else float(first.path.times[-1])
         step = reached / first.steps if first is not None and first.steps and reached > 0.0 else None
         error = worst if math.isfinite(worst) else None
         why = "" if first is not None or not starts else "its steps diverge"
-        found = Settled(step, error, what, probe, finest, why)
+        found = StepSearchResult(step, error, what, probe, finest, why)
         if worst <= allowed or time.perf_counter() > deadline:
             return factor, found
         factor /= LOOSENESS

@@ -85,9 +85,9 @@ class Approach:
             return "", self.delay(a2)
         if self.arrives:
             return self.motion.lead.name, self.delay(a2)
-        late = self.motion.lateness(a2)
-        name = max(late, key=lambda one: abs(late[one]))
-        return name, late[name]
+        delays = self.motion.delays(a2)
+        name = max(delays, key=lambda one: abs(delays[one]))
+        return name, delays[name]
 
     def safe_factor(self, tolerance: float, correction: float = 1.0) -> float:
         """Return the smallest constant factor for which the worst delay, multiplied by ``correction``, is at most the
@@ -108,12 +108,12 @@ class Approach:
         The policy is assumed to limit the delay at arrival to ``tolerance``. The delay that the start from rest causes
         is left out.
         """
-        total, late = 0.0, self.relaxation
+        total, delay = 0.0, self.relaxation
         for time, step, rate in zip(self.times, np.diff(self.times), self.rates, strict=False):
             lag = self.relaxation * float(rate)
-            allowed = allowed_lag(tolerance, 1.0, LARGEST, float(time), late, float(rate))
+            allowed = allowed_lag(tolerance, 1.0, LARGEST, float(time), delay, float(rate))
             factor = min(1.0, max(minimum, lag / allowed))
-            late += float(step) * lag * (1.0 / factor - 1.0)
+            delay += float(step) * lag * (1.0 / factor - 1.0)
             total += float(step) * factor
         return total / self.duration
 
@@ -156,7 +156,7 @@ def approach_of(case: Case, keep_joints: bool = False) -> Approach | None:
 
     stop, gone = case.run.stop, np.zeros(3)
     goal, follow, along = np.inf, 0, np.zeros(3)
-    if stop is not None:
+    if stop is not None and stop.advance is not None and stop.direction is not None:
         link = int(model.link[model.body(stop.body)])
         inside = [k for k, (a, b) in enumerate(floating) if a <= link < b]
         if inside:
@@ -170,7 +170,7 @@ def approach_of(case: Case, keep_joints: bool = False) -> Approach | None:
     if not keep_joints:
         lead = follow if np.isfinite(goal) else int(np.argmax(relaxations))
         root = floating[lead][0]
-        watched = int(model.head[root]) if stop is None else model.body(stop.body)
+        watched = int(model.head[root]) if stop is None or stop.advance is None else model.body(stop.body)
         ends = Ends(end, root, watched, along, goal)
         motion = slow_motion(model, float(relaxations[lead]), ends)
         if motion is not None:

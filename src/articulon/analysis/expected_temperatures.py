@@ -108,11 +108,11 @@ def isokinetic_spread(run: Run, derivative_gain: float, mass: float, skip: float
     if not (derivative_gain > 0.0 and mass > 0.0):
         raise ArticulonError(f"derivative_gain and mass must be positive, got {derivative_gain:g} and {mass:g}")
     late = slice(first_frame(len(run.times), skip), None)
-    values = pushes(Evaluator(model), run.q[late], run.u[late])
+    values = relative_powers(Evaluator(model), run.q[late], run.u[late])
     return mass * float(values.std()) / (derivative_gain * degrees_of_freedom(run) * model.units.boltzmann)
 
 
-def pushes(evaluator: Evaluator, coordinates: np.ndarray, speeds: np.ndarray) -> np.ndarray:
+def relative_powers(evaluator: Evaluator, coordinates: np.ndarray, speeds: np.ndarray) -> np.ndarray:
     """Return q'ᵀΓ/q'ᵀMq' for the site forces Γ on free particles [1/time], shape (frames,), at coordinates (frames, nq)
     and speeds (frames, nu). It is the power of the forces divided by twice the kinetic energy."""
     model, found = evaluator.model, []

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from articulon.analysis.expected_temperatures import pushes
+from articulon.analysis.expected_temperatures import relative_powers
 from articulon.analysis.run_models import case_and_model
 from articulon.analysis.time_averages import first_frame
 from articulon.cases.case import Case
@@ -94,7 +94,7 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class ShortRun:
     """A short unscaled run with a thermostat with a single variable ζ."""
 
     what: str
@@ -113,7 +113,7 @@ class Stretch:
     """Standard deviation of the kinetic temperature after equilibration [temperature]."""
     period: float
     """Period of the oscillation of ζ [time]."""
-    push: float
+    relative_power: float
     """Standard deviation of q'ᵀΓ/q'ᵀMq', which is the power of the forces Γ divided by twice the kinetic energy
     [1/time]."""
 
@@ -142,7 +142,7 @@ class ThermostatAnalysis:
     """Number N of degrees of freedom."""
     window: float
     """Length of the window [time]."""
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[ShortRun, ...]
     """Short runs of the analysis."""
     scales: tuple[Terms, ...]
     """Terms of the thermostat at the time scales of table 4.1, and last at the chosen time scale."""
@@ -198,23 +198,23 @@ def analyse_thermostat(
     degrees_of_freedom = thermostat.degrees_of_freedom(model)
     if temperature <= 0.0:
         raise CaseError(f"{case.source}: thermostat.temperature: nothing oscillates at a temperature of 0")
-    look = _Look(case, model, temperature, degrees_of_freedom, span, shown)
+    short_run = _ShortRuns(case, model, temperature, degrees_of_freedom, span, shown)
     wanted, thermal = span / SWINGS, degrees_of_freedom * units.boltzmann * temperature
-    stretches: list[Stretch] = []
+    stretches: list[ShortRun] = []
     masses = thermostat.table(model, 0).masses
     mass = float(masses[0]) if masses.size == 1 else 2.0 * thermal * (wanted / (2.0 * math.pi)) ** 2
     if isinstance(thermostat, ModifiedNoseHoover):
-        stretches.append(look("the case as it stands", mass, float(thermostat.derivative_gain), SETTLED * span))
+        stretches.append(short_run("the unchanged case", mass, float(thermostat.derivative_gain), SETTLED * span))
     for _ in range(2):
-        found = look("the standard thermostat", mass, 0.0, span)
+        found = short_run("the standard thermostat", mass, 0.0, span)
         stretches.append(found)
         if abs(found.period / wanted - 1.0) <= CLOSE:
             break
         mass *= (wanted / found.period) ** 2
     settles = wanted / math.pi
-    tightens = found.push * mass / (TIGHT * math.sqrt(2.0 / degrees_of_freedom) * thermal)
+    tightens = found.relative_power * mass / (TIGHT * math.sqrt(2.0 / degrees_of_freedom) * thermal)
     gain = max(settles, tightens)
-    stretches.append(look("the proposed constants", mass, gain, SETTLED * span))
+    stretches.append(short_run("the proposed constants", mass, gain, SETTLED * span))
     # The terms of table 4.1 belong to the given thermostat if it has a kd, and otherwise to the proposed constants.
     basis = stretches[0] if stretches[0].gain > 0.0 else stretches[-1]
     scales = tuple(_terms(basis, *named) for named in _named_scales(units, chosen))
@@ -232,7 +232,7 @@ def analyse_thermostat(
     )
 
 
-def _terms(stretch: Stretch, label: str, scale: float) -> Terms:
+def _terms(stretch: ShortRun, label: str, scale: float) -> Terms:
     return Terms(label, stretch.zeta * scale, stretch.rate * scale)
 
 
@@ -247,7 +247,11 @@ def _named_scales(units: Any, chosen: float) -> list[tuple[str, float]]:
 
 def _notes(temperature: float, proposal: Proposal, chosen: Terms) -> tuple[str, ...]:
     count, words = CASES[chosen.case]
-    near = " A term is within a factor of 2 of the border, where his table names no case." if chosen.borders else ""
+    near = (
+        " A term is within a factor of 2 of the border between two cases, where the table names no case."
+        if chosen.borders
+        else ""
+    )
     notes = [f"Case {chosen.case} of Guy (2018, table 4.1) at {chosen.label}: {words}.{near}"]
     if count == 0:
         notes.append("At this time scale his analysis allows no scaling: run the case unscaled, with policy = 'none'.")
@@ -264,7 +268,7 @@ def _notes(temperature: float, proposal: Proposal, chosen: Terms) -> tuple[str, 
     return tuple(notes)
 
 
-class _Look:
+class _ShortRuns:
     """Performs and evaluates the short runs. Each run starts from the end of the previous one."""
 
     def __init__(
@@ -289,7 +293,7 @@ class _Look:
         # If no particles interact at the start, only the thermostat limits the step.
         self.step = min(FINE / fastest if fastest > 0.0 else math.inf, float(given or math.inf), FINE * span / FRAMES)
 
-    def __call__(self, what: str, mass: float, gain: float, duration: float) -> Stretch:
+    def __call__(self, what: str, mass: float, gain: float, duration: float) -> ShortRun:
         unit, given = self.case.units.symbols[2], self.case.thermostat
         settings: dict[str, Any] = {"temperature": self.temperature, "mass": mass}
         settings["centre_of_mass"] = "free" if given is None else given.centre_of_mass
@@ -314,13 +318,13 @@ class _Look:
         self.q, self.u = done.q[-1], done.u[-1]
         return self._measured(what, mass, gain, duration, done)
 
-    def _measured(self, what: str, mass: float, gain: float, duration: float, done: Run) -> Stretch:
+    def _measured(self, what: str, mass: float, gain: float, duration: float, done: Run) -> ShortRun:
         # The temperature either settles early, or oscillates until the end of the run.
         late = slice(first_frame(len(done.times), 0.25), None)
         thermal = self.degrees_of_freedom * self.model.units.boltzmann
         zeta, temperatures = done.observables["thermostat_zeta"], 2.0 * done.kinetic_energy / thermal
         rate = gain * thermal * (temperatures - self.temperature) / mass
-        return Stretch(
+        return ShortRun(
             what,
             mass,
             gain,
@@ -328,8 +332,8 @@ class _Look:
             float(np.sqrt((zeta[late] ** 2).mean())),
             float(np.sqrt((rate[late] ** 2).mean())),
             float(temperatures[late].std()),
-            swing(done.times, zeta),
-            float(pushes(self.evaluator, done.q[late], done.u[late]).std()),
+            oscillation_period(done.times, zeta),
+            float(relative_powers(self.evaluator, done.q[late], done.u[late]).std()),
         )
 
 
@@ -343,19 +347,19 @@ def fastest_frequency(evaluator: Evaluator, q: np.ndarray, turns: int = 20) -> f
     places = site_positions(model, q)
     masses = model.masses[:, None]
     size = 1e-6 * float(np.ptp(places, axis=0).max())
-    way = np.random.default_rng(0).normal(size=places.shape)
+    direction = np.random.default_rng(0).normal(size=places.shape)
     found = 0.0
     for _ in range(turns):
-        way *= size / np.abs(way).max()
-        change = (evaluator.on_sites(places - way) - evaluator.on_sites(places + way)) / (2.0 * masses)
+        direction *= size / np.abs(direction).max()
+        change = (evaluator.on_sites(places - direction) - evaluator.on_sites(places + direction)) / (2.0 * masses)
         if not change.any():
             return 0.0
-        found = float(np.linalg.norm(change) / np.linalg.norm(way))
-        way = change
+        found = float(np.linalg.norm(change) / np.linalg.norm(direction))
+        direction = change
     return math.sqrt(found)
 
 
-def swing(times: np.ndarray, values: np.ndarray) -> float:
+def oscillation_period(times: np.ndarray, values: np.ndarray) -> float:
     """Return the period of the sinusoid about a constant that fits the values best [time]. Periods from four frames to
     twice the length of the times are considered."""
     length = float(times[-1] - times[0])

@@ -44,13 +44,13 @@ from articulon.model.state import STOCHASTIC, THERMOSTAT, THERMOSTAT_RATE
 MOST_SPEEDS = 128
 """Maximum number of generalised speeds; computing the derivatives of larger models would take minutes."""
 CHANGE = 0.05
-"""Allowed change of a mover's speed in a step, relative to its largest speed so far."""
+"""Allowed change of a moving part's speed in a step, relative to its largest speed so far."""
 STEPS = 1500
 SMALL = 1e-6
 """Displacements for finite differences: rotations in radians, translations relative to the size of the model."""
 LEAST = 1e-3
-"""A mover is ignored if its displacement is below this fraction of the largest displacement of any mover. The step
-control uses the same fraction for speeds."""
+"""A moving part is ignored if its displacement is below this fraction of the largest displacement of any moving part.
+The step control uses the same fraction for speeds."""
 FASTEST = 10.0
 """Upper bound of the pace g. A lead that decelerates faster than it relaxes has no steady pace. The rest of its motion
 is then part of δ."""
@@ -58,7 +58,7 @@ GAMMA = 1.0 - math.sqrt(0.5)
 """Parameter of the L-stable diagonally implicit Runge-Kutta rule of order 2."""
 
 
-class Mover(NamedTuple):
+class MovingPart(NamedTuple):
     """A part of the model whose error is reported: a joint, or the translation or rotation of a floating body."""
 
     name: str
@@ -73,9 +73,9 @@ class Mover(NamedTuple):
 class Errors(NamedTuple):
     """Deviations of a run from the slow motion."""
 
-    late: np.ndarray
+    delay: np.ndarray
     """Delay t − σ at each time of the slow motion [time], shape (n,)."""
-    beside: np.ndarray
+    deviation: np.ndarray
     """Deviation δq from the path at each time, shape (n, nu)."""
 
 
@@ -97,9 +97,9 @@ class SlowMotion:
     """Velocity products M⁻¹C, shape (n, nu)."""
     start: np.ndarray
     """Initial speeds of the run, shape (nu,)."""
-    movers: tuple[Mover, ...]
+    moving_parts: tuple[MovingPart, ...]
     """Moving parts, without those that move very little."""
-    lead: Mover
+    lead: MovingPart
     """Part whose pace defines σ."""
     relaxation: float
     """Relaxation time τ of the lead [time]."""
@@ -119,7 +119,7 @@ class SlowMotion:
         """Return the pace g of the lead at each time, shape (n,); 1 if the lead does not move."""
         tau, u = self.relaxation / a2, self.speeds[0, self.lead.speeds]
         g = np.ones(self.times.size)
-        if self.lead not in self.movers or not u.any():
+        if self.lead not in self.moving_parts or not u.any():
             return g
         g[0] = max(0.0, float(self.start[self.lead.speeds] @ u) / float(u @ u))
         for k, (h, rate) in enumerate(zip(np.diff(self.times).tolist(), self._growth.tolist(), strict=True)):
@@ -136,41 +136,41 @@ class SlowMotion:
     def _errors(self, a2: float) -> Errors:
         nu, g = self.speeds.shape[1], self.pace(a2)
         dq, du = np.zeros(nu), self.start - g[0] * self.speeds[0]
-        late, beside = np.zeros(self.times.size), np.zeros((self.times.size, nu))
+        delay, deviation = np.zeros(self.times.size), np.zeros((self.times.size, nu))
         for k, h in enumerate(np.diff(self.times).tolist()):
             mid, elapsed = 0.5 * (g[k] + g[k + 1]), 2.0 * h / (g[k] + g[k + 1])
             a, b = a2 * self.by_q[k : k + 2].mean(0), a2 * self.by_u[k : k + 2].mean(0)
             u, change = self.speeds[k : k + 2].mean(0), (self.speeds[k + 1] - self.speeds[k]) / h
-            left = (mid - 1.0) * (b @ u) - mid**2 * (change + self.products[k : k + 2].mean(0))
-            left -= (g[k + 1] - g[k]) / elapsed * u
-            dq, du = _advanced(dq, du, elapsed, a, b, left)
-            late[k + 1], beside[k + 1] = late[k] + elapsed - h, dq
-        return Errors(late, beside)
+            residual = (mid - 1.0) * (b @ u) - mid**2 * (change + self.products[k : k + 2].mean(0))
+            residual -= (g[k + 1] - g[k]) / elapsed * u
+            dq, du = _advanced(dq, du, elapsed, a, b, residual)
+            delay[k + 1], deviation[k + 1] = delay[k] + elapsed - h, dq
+        return Errors(delay, deviation)
 
-    def lateness(self, a2: float) -> dict[str, float]:
-        """Return the delay of each mover that is due to scaling [time].
+    def delays(self, a2: float) -> dict[str, float]:
+        """Return the delay of each moving part that is due to scaling [time].
 
         It is the mean delay over the run, weighted by the squared speed. A shift in time by this delay removes most of
-        the mover's error.
+        the moving part's error.
         """
         scaled, unscaled = self._shifts(self.errors(a2)), self._shifts(self._unscaled)
         return {name: scaled[name] - unscaled[name] for name in scaled}
 
     def inertia(self) -> float:
         """Return the largest delay of an unscaled run relative to the slow motion [time]. It is the largest of the mean
-        delays of all movers and the delay of the lead at the end of the slow motion."""
-        shifts = [abs(late) for late in self._shifts(self._unscaled).values()]
+        delays of all moving parts and the delay of the lead at the end of the slow motion."""
+        shifts = [abs(delay) for delay in self._shifts(self._unscaled).values()]
         return max([*shifts, abs(self._passed(self._unscaled, None))])
 
     def _shifts(self, errors: Errors) -> dict[str, float]:
         found, h = {}, np.diff(self.times)
         weights = 0.5 * (np.append(h, 0.0) + np.insert(h, 0, 0.0))
-        for mover in self.movers:
-            u, d = self.speeds[:, mover.speeds], errors.beside[:, mover.speeds]
+        for part in self.moving_parts:
+            u, d = self.speeds[:, part.speeds], errors.deviation[:, part.speeds]
             squares = (u * u).sum(axis=1)
             size = float(weights @ squares)
-            along = float(weights @ (errors.late * squares - (d * u).sum(axis=1)))
-            found[mover.name] = along / size if size > 0.0 else 0.0
+            along = float(weights @ (errors.delay * squares - (d * u).sum(axis=1)))
+            found[part.name] = along / size if size > 0.0 else 0.0
         return found
 
     def arrival(self, a2: float, time: float | None = None) -> float:
@@ -183,19 +183,21 @@ class SlowMotion:
     def _passed(self, errors: Errors, time: float | None) -> float:
         columns = range(self.lead.speeds.start, self.lead.speeds.stop)
         at = float(self.times[-1]) if time is None else time
-        u, d = (np.array([np.interp(at, self.times, x[:, k]) for k in columns]) for x in (self.speeds, errors.beside))
-        return float(np.interp(at, self.times, errors.late)) - float(d @ u) / max(float(u @ u), 1e-300)
+        u, d = (
+            np.array([np.interp(at, self.times, x[:, k]) for k in columns]) for x in (self.speeds, errors.deviation)
+        )
+        return float(np.interp(at, self.times, errors.delay)) - float(d @ u) / max(float(u @ u), 1e-300)
 
 
 def _advanced(
-    dq: np.ndarray, du: np.ndarray, h: float, a: np.ndarray, b: np.ndarray, left: np.ndarray
+    dq: np.ndarray, du: np.ndarray, h: float, a: np.ndarray, b: np.ndarray, residual: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Advance δq' = δu, δu' = a δq + b δu + left by one step h, and return the new δq and δu."""
+    """Advance δq' = δu, δu' = a δq + b δu + residual by one step h, and return the new δq and δu."""
     g = GAMMA * h
     factors = scipy.linalg.lu_factor(np.eye(dq.size) - g * b - g * g * a)
 
     def rates(q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        rate = scipy.linalg.lu_solve(factors, a @ (q + g * u) + b @ u + left)
+        rate = scipy.linalg.lu_solve(factors, a @ (q + g * u) + b @ u + residual)
         return u + g * rate, rate
 
     q1, u1 = rates(dq, du)
@@ -251,7 +253,7 @@ def _followed(balance: _Balance, relaxation: float, ends: Ends) -> SlowMotion | 
     q, time, end = model.q0.copy(), 0.0, ends.duration
     here = balance.at(q)
     rows, times, places = [here], [0.0], [q]
-    speeds = [np.linalg.norm(here.speeds[m.speeds]) * m.arm for m in balance.movers]
+    speeds = [np.linalg.norm(here.speeds[m.speeds]) * m.arm for m in balance.moving_parts]
     if not max(speeds) > 0.0:
         return None
     largest, step, began = np.array(speeds), 1e-6 * end, balance.origin(q, ends.body)
@@ -263,12 +265,12 @@ def _followed(balance: _Balance, relaxation: float, ends: Ends) -> SlowMotion | 
         if math.isfinite(ends.advance):
             pace = float(ends.direction @ balance.velocity(q, here.speeds, ends.body))
             h = min(h, (ends.advance - gone) / pace) if pace > 0.0 else h
-        trial = moved(model, q, here.way(h))
+        trial = moved(model, q, here.displacement(h))
         there = balance.at(trial)
         floor = np.maximum(largest, LEAST * largest.max())
         change = max(
             float(np.linalg.norm(there.speeds[m.speeds] - here.speeds[m.speeds])) * m.arm / least
-            for m, least in zip(balance.movers, floor.tolist(), strict=True)
+            for m, least in zip(balance.moving_parts, floor.tolist(), strict=True)
         )
         if not change <= 2.0 * CHANGE and h > 1e-12 * end:
             step = 0.5 * h
@@ -277,7 +279,7 @@ def _followed(balance: _Balance, relaxation: float, ends: Ends) -> SlowMotion | 
         rows.append(here)
         times.append(time)
         places.append(q)
-        now = np.array([np.linalg.norm(here.speeds[m.speeds]) * m.arm for m in balance.movers])
+        now = np.array([np.linalg.norm(here.speeds[m.speeds]) * m.arm for m in balance.moving_parts])
         largest = np.maximum(largest, now)
         step = h * min(2.0, CHANGE / max(change, 1e-300))
     arrived = float(ends.direction @ (balance.origin(q, ends.body) - began)) >= ends.advance * (1.0 - 1e-6)
@@ -291,10 +293,14 @@ def _complete(
 ) -> SlowMotion:
     speeds = np.array([row.speeds for row in rows])
     mean = 0.5 * (speeds[1:] + speeds[:-1])
-    ways = [float(np.diff(times) @ np.linalg.norm(mean[:, m.speeds], axis=1)) * m.arm for m in balance.movers]
-    kept = tuple(m for m, way in zip(balance.movers, ways, strict=True) if way > LEAST * max(ways))
+    distances = [
+        float(np.diff(times) @ np.linalg.norm(mean[:, m.speeds], axis=1)) * m.arm for m in balance.moving_parts
+    ]
+    kept = tuple(
+        m for m, distance in zip(balance.moving_parts, distances, strict=True) if distance > LEAST * max(distances)
+    )
     first = int(balance.model.forest.u_start[ends.link])
-    lead = next(m for m in balance.movers if m.speeds.start == first)
+    lead = next(m for m in balance.moving_parts if m.speeds.start == first)
     by_q, by_u, products = (np.array([getattr(row, name) for row in rows]) for name in ("by_q", "by_u", "products"))
     start = balance.model.u0.copy()
     return SlowMotion(times, np.array(places), speeds, by_q, by_u, products, start, kept, lead, relaxation)
@@ -312,7 +318,7 @@ class _Moment(NamedTuple):
     products: np.ndarray
     """Velocity products M⁻¹C (nu,)."""
 
-    def way(self, h: float) -> np.ndarray:
+    def displacement(self, h: float) -> np.ndarray:
         """Return the displacement h φ₁(h K) u₀ during a time h, with K = ∂u₀/∂q and φ₁(z) = (eᶻ − 1)/z. It is exact if
         u₀ is linear in the coordinates."""
         nu = self.speeds.size
@@ -330,13 +336,13 @@ class _Balance:
     def __init__(self, model: Model) -> None:
         self.model, self.evaluator = model, Evaluator(model)
         self.size = _size(model)
-        self.movers = movers_of(model, self.size)
+        self.moving_parts = moving_parts_of(model, self.size)
         self._all, self._none = np.ones(8), np.zeros(8)
         self._all[[STOCHASTIC, THERMOSTAT, THERMOSTAT_RATE]] = 0.0
         self._small = np.full(model.nu, SMALL)
-        for mover in self.movers:
-            if mover.arm == 1.0:
-                self._small[mover.speeds] = SMALL * self.size
+        for part in self.moving_parts:
+            if part.arm == 1.0:
+                self._small[part.speeds] = SMALL * self.size
 
     def accelerations(self, q: np.ndarray, u: np.ndarray, factor: np.ndarray) -> np.ndarray:
         """Return the accelerations M⁻¹(factor F − C) at coordinates (n, nq) and speeds (n, nu), shape (n, nu)."""
@@ -364,10 +370,10 @@ class _Balance:
         found = self.accelerations(everywhere, np.vstack([ones, -ones, np.zeros((1, nu))]), self._all)
         by_u = 0.5 * (found[:nu] - found[nu : 2 * nu]).T
         speeds = -np.linalg.solve(by_u, found[-1])
-        beside = np.array([q, *(moved(self.model, q, self._small[k] * ones[k]) for k in range(nu))])
-        near = self.accelerations(beside, np.broadcast_to(speeds, (nu + 1, nu)), self._all)
+        shifted = np.array([q, *(moved(self.model, q, self._small[k] * ones[k]) for k in range(nu))])
+        near = self.accelerations(shifted, np.broadcast_to(speeds, (nu + 1, nu)), self._all)
         by_q = ((near[1:] - near[0]) / self._small[:, None]).T
-        products = -self.accelerations(beside[:1], speeds[None], self._none)[0]
+        products = -self.accelerations(shifted[:1], speeds[None], self._none)[0]
         if not np.isfinite(by_q).all() or not np.isfinite(speeds).all():
             raise np.linalg.LinAlgError("forces are not finite")
         return _Moment(speeds, by_q, by_u, products)
@@ -392,16 +398,16 @@ def _size(model: Model) -> float:
     return extent if extent > 0.0 else 1.0
 
 
-def movers_of(model: Model, size: float) -> tuple[Mover, ...]:
-    """Return the movers of a model; ``size`` is its largest extent [length]."""
+def moving_parts_of(model: Model, size: float) -> tuple[MovingPart, ...]:
+    """Return the moving parts of a model; ``size`` is its largest extent [length]."""
     found = []
     forest = model.forest
     for i, (kind, start) in enumerate(zip(forest.kind.tolist(), forest.u_start.tolist(), strict=True)):
         joint, name = BY_KIND[kind], model.names[int(model.head[i])]
         moves = joint.translations if kind in UNBOUND else 0
         if moves:
-            found.append(Mover(name, slice(start, start + moves), 1.0))
+            found.append(MovingPart(name, slice(start, start + moves), 1.0))
         if joint.nu > moves:
             words = f"{name}, rotation" if moves else name
-            found.append(Mover(words, slice(start + moves, start + joint.nu), size if joint.rotates() else 1.0))
+            found.append(MovingPart(words, slice(start + moves, start + joint.nu), size if joint.rotates() else 1.0))
     return tuple(found)

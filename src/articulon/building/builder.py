@@ -128,8 +128,9 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             A body already added, by handle or name; None is the ground.
         com
             Centre of mass in the body frame [length], shape (3,); by default its origin.
-        Joint frame in the parent's frame: origin [length], shape (3,), and Euler parameters scalar first, shape (4,).
-        If ``node`` is given, they are in the frame of this node of the parent.
+        position, rotation
+            Joint frame in the parent's frame: origin [length], shape (3,), and Euler parameters scalar first, shape
+            (4,). If ``node`` is given, they are in the frame of this node of the parent.
         q, u
             Initial coordinates and speeds of the joint, in the order of the joint; a number is accepted if there is
             only one. The values of the modes of a flexible body follow, and are zero if left out.

@@ -366,8 +366,8 @@ def _refuse_singular(model: Model, q: np.ndarray) -> int:
         names = ", ".join(f"'{loop.name}'" for loop in model.loop_joints)
         raise ModelError(
             f"the loops ({names}) are singular at the initial coordinates: only {rank} of their conditions are "
-            "independent there, and more everywhere around, so that the mechanism could continue in several ways; "
-            "start it from other coordinates (away from gimbal lock or collinear bars)"
+            "independent there, and more at all coordinates nearby, so that the mechanism could move on in several "
+            "ways; start it from other coordinates (away from gimbal lock or collinear bars)"
         )
     return rank
 
@@ -383,8 +383,9 @@ def _refuse_half_turns(model: Model, q: np.ndarray) -> None:
         if any((A @ np.array(fixed)) @ (B @ np.array(moving)) < 0.0 for fixed, moving in loop.joint.aligned()):
             kind = type(loop.joint).__name__.lower()
             raise ModelError(
-                f"loop '{loop.name}': its two ends meet half a turn apart, which a {kind} joint does not allow; rotate "
-                "one of its frames, or start from coordinates that are less than a quarter of a turn from closed"
+                f"loop '{loop.name}': the axes of its two ends point in opposite directions, which a {kind} joint "
+                "does not allow; rotate one of its frames, or start from coordinates that are less than a quarter "
+                "of a turn from closed"
             )
 
 
@@ -431,10 +432,10 @@ def _open(model: Model, q: np.ndarray, time: float) -> ModelError:
     change = float(np.linalg.norm(J.T @ residual))
     if change > STATIONARY * float(np.linalg.norm(J, 2)) * float(np.linalg.norm(residual)):
         return ModelError(
-            f"{model.loop_name(row)}: the search for closed loops did not converge; it ended with this one open by "
+            f"{model.loop_name(row)}: the search for closed loops did not converge; it ended with this loop open by "
             f"{left}, which the joints could still reduce. Start from coordinates closer to a closed configuration"
         )
     return ModelError(
-        f"{model.loop_name(row)}: the loops cannot be closed; the best solution leaves this one open by {left}. Check "
+        f"{model.loop_name(row)}: the loops cannot be closed; the best solution leaves this loop open by {left}. Check "
         "the lengths and the positions of its two ends, or start from coordinates closer to a closed configuration"
     )

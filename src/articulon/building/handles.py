@@ -47,7 +47,7 @@ class BodyRegister:
         if isinstance(body, str):
             if body not in self._index:
                 hint = closest(body, self._names) or f"; add the {role} first"
-                raise ModelError(f"{where}: there is no body '{body}' to be its {role}{hint}")
+                raise ModelError(f"{where}: there is no body '{body}' that could be its {role}{hint}")
             return self._index[body]
         if isinstance(body, (int, np.integer)) and not isinstance(body, bool) and 0 <= body < len(self._names):
             return int(body)

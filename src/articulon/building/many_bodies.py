@@ -95,7 +95,7 @@ def _joints(joint: Any, count: int) -> list[Joint]:
         raise ModelError(f"add_bodies, joint: expected one or {count} of them, got {shown(joint)}")
     wrong = [one for one in joint if not isinstance(one, Joint)]
     if wrong:
-        raise ModelError(f"add_bodies, joint: expected a joint or one each, got {shown(wrong[0])}")
+        raise ModelError(f"add_bodies, joint: expected one joint for all bodies, or one each, got {shown(wrong[0])}")
     return list(joint)
 
 

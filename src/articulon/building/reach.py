@@ -26,6 +26,6 @@ def check_reach(model: Model) -> None:
         axis = int(np.argmax(away[k]))
         raise ModelError(
             f"body '{model.names[k]}' starts {away[k, axis]:.3g} box lengths from the box along {'xyz'[axis]}, where "
-            "distances lose their digits; space is periodic, so move it by whole box lengths to within "
+            "distances are no longer precise; space is periodic, so move it by whole box lengths to within "
             f"{FARTHEST:.0f} of them"
         )

@@ -27,7 +27,6 @@ from articulon.declaration import nearest
 from articulon.errors import CaseError, ModelError
 from articulon.forces import AnyForce
 from articulon.forces.bath_temperatures import at_bath
-from articulon.forces.selection import body_index
 from articulon.forces.user_functions import CODE_KEYS, CONSENT
 from articulon.inputs import DEEPEST, clipped, too_deep
 from articulon.integrate import Integrator
@@ -171,7 +170,7 @@ class Case:
                 model = through_lammps(model, "run.engine")
             model = at_bath(model, self.thermostat)
             if self.run.stop is not None:
-                body_index(model, self.run.stop.body, "run.stop.body")
+                self.run.stop.condition(model)
         except (CaseError, ModelError) as error:
             raise CaseError(located(str(error), self.source)) from None
         return model

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from articulon.cases.case import Case
-from articulon.cases.going_on import going_on
 from articulon.cases.loading import load_case
+from articulon.cases.run_extension import extended_case
 from articulon.errors import CaseError
 from articulon.inputs import flag, path_of
 from articulon.lammps.rank_runs import by_lammps, follow_run, with_ranks
@@ -45,7 +45,7 @@ def run(
         case = case.with_overrides(overrides)
     extends = None
     if resume:
-        case, extends = going_on(simulate.RUNS / case.folder_name if out is None else out, case)
+        case, extends = extended_case(simulate.RUNS / case.folder_name if out is None else out, case)
 
     def here() -> Run:
         return simulate.run(case, out, resume, progress, extends=extends, steering=steering)

@@ -346,7 +346,7 @@ def _element(items: list[Any], part: Part, walked: tuple[Part, ...], key: str) -
         return found[0]
     if found:
         choices = " or ".join(dotted((*walked, k)) for k in found)
-        raise CaseError(f"{key}: {len(found)} of {dotted(walked)} are '{part}'; say {choices}")
+        raise CaseError(f"{key}: {len(found)} of {dotted(walked)} are '{part}'; use {choices}")
     known = list(dict.fromkeys(str(name) for names in labels for name in names))
     number = f"; by its number it is {dotted((*walked, int(part)))}" if str(part).isdigit() else ""
     raise CaseError(f"{key}: none of {dotted(walked)} is '{part}'{number or nearest(part, known)}")

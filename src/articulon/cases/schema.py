@@ -16,7 +16,10 @@ from articulon.cases.study_sections import Fit, Optimise, Sensitivities
 from articulon.declaration import BodyName, Declaration, Dimension, Flag, Number, Quantity, Seed, Whole, nearest
 from articulon.errors import CaseError
 from articulon.forces import AnyForce
+from articulon.forces.selection import body_index
 from articulon.integrate import Explicit, Integrator
+from articulon.integrate.stop_conditions import StopCondition, advance_of, approach_of
+from articulon.model import Model
 from articulon.model.box import Box
 from articulon.scaling import NoScaling, Policy
 from articulon.simulation.checks import AnyCheck
@@ -84,22 +87,80 @@ class Dynamics(Section):
 
 
 class Stop(Section):
-    """``[run.stop]``: a condition that ends a run before its full duration."""
+    """``[run.stop]``: a condition that ends a run before its full duration. Either the body advances along a direction,
+    or it comes near to another body."""
 
     body: BodyName
     """Body that is watched."""
-    direction: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("dimensionless")]
+    direction: Annotated[tuple[Quantity, Quantity, Quantity] | None, Dimension("dimensionless")] = None
     """Direction of the motion, world frame; a vector of any length except zero."""
-    advance: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    advance: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
     """Distance that the centre of mass of the body must advance along the direction from its start [length]."""
+    to: BodyName | None = None
+    """Another body that the body approaches, instead of ``direction`` and ``advance``."""
+    distance: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
+    """Distance of the two centres of mass, or of their nearest images in a periodic box, at which the run ends
+    [length]."""
     label: str = "reached"
     """Label of this event in the summary, such as ``"docked"``."""
+
+    @model_validator(mode="after")
+    def _one_condition(self) -> Self:
+        moves, meets = (self.direction, self.advance), (self.to, self.distance)
+        complete = [all(part is not None for part in pair) for pair in (moves, meets)]
+        begun = [any(part is not None for part in pair) for pair in (moves, meets)]
+        if sum(begun) != 1 or complete != begun:
+            raise ValueError("expected either direction and advance, or to and distance")
+        if self.to == self.body:
+            raise ValueError(f"to: '{self.to}' is the body itself")
+        return self
+
+    @property
+    def length(self) -> float:
+        """Advance or distance at which the run ends [length]."""
+        return float(self.distance if self.advance is None else self.advance)  # type: ignore[arg-type]
+
+    def condition(self, model: Model, where: str = "run.stop", cell: Any = None) -> StopCondition:
+        """Return the condition for a model.
+
+        Parameters
+        ----------
+        model
+            The model.
+        where
+            Name of the section in messages.
+        cell
+            Periodic box as the kernels of a run read it; by default that of the model.
+
+        Raises
+        ------
+        CaseError
+            For a body that does not exist or is welded to the ground, and for two bodies that are near from the start.
+        """
+        names = {"body": self.body} | ({} if self.to is None else {"to": self.to})
+        body, *others = (body_index(model, name, f"{where}.{key}") for key, name in names.items())
+        if model.link[body] < 0:
+            advice = "" if not others else "; name it under to, and the other body under body"
+            raise CaseError(f"{where}.body: '{self.body}' is welded to the ground{advice}")
+        if not others:
+            assert self.direction is not None
+            return advance_of(model, body, [float(component) for component in self.direction], self.length)
+        found = approach_of(model, body, others[0], self.length, cell)
+        if not found.whole > 0.0:
+            raise CaseError(
+                f"{where}.distance: the centres of mass of '{self.body}' and '{self.to}' are "
+                f"{self.length + found.whole:.6g} apart at the start, which is not more than {self.length:.6g}; give a "
+                "smaller distance"
+            )
+        return found
 
     def resolved(self, units: UnitSystem, where: str = "run.stop") -> Self:
         """Return a copy in the given units; raises CaseError for a direction of zero length."""
         stop = super().resolved(units, where)
-        if not any(stop.direction):
-            raise CaseError(f"{where}.direction: expected three numbers, not all zero, got {list(self.direction)}")
+        if stop.direction is not None and not any(stop.direction):
+            raise CaseError(
+                f"{where}.direction: expected three numbers, not all zero, got {list(self.direction or ())}"
+            )
         return stop
 
 
@@ -138,7 +199,8 @@ class RunSettings(Section):
     """Temperature of thermal initial speeds [temperature]. It is needed if nothing controls the temperature, or if the
     run starts at a different temperature."""
     stop: Stop | None = None
-    """Condition that ends the run before its full duration: ``body``, ``direction``, ``advance`` and ``label``."""
+    """Condition that ends the run before its full duration: ``body``, with ``direction`` and ``advance`` or with ``to``
+    and ``distance``, and ``label``."""
     atoms: str | None = None
     """Atoms to store in the trajectory, as an MDAnalysis selection: ``"protein"``, ``"name CA"``; ``"none"`` stores
     bodies instead. By default all atoms, if the model has any."""

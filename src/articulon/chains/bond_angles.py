@@ -95,11 +95,11 @@ def _distribution(
     bins = edges.size - 1
     sums, counts = np.zeros((len(parts), bins + 1)), np.zeros(len(parts))
     for k, part in enumerate(parts):
-        for alike in chains.alike(part.chains):
-            if alike.bead.shape[1] < least:
+        for group in chains.equal_groups(part.chains):
+            if group.bead.shape[1] < least:
                 continue
-            for x in batches(positions, part.frames, alike.bead):
-                angles = measured(bond_vectors(x, alike.kind), alike.kind)
+            for x in batches(positions, part.frames, group.bead):
+                angles = measured(bond_vectors(x, group.kind), group.kind)
                 sums[k, :bins] += np.histogram(angles, edges)[0]
                 sums[k, bins] += np.cos(angles).sum()
                 counts[k] += angles.size

@@ -89,9 +89,9 @@ def chain_motion(
 
     def of_inner(part: Replicate, about: np.ndarray) -> np.ndarray:
         found = np.zeros(part.frames.stop - part.frames.start)
-        for alike in chains.alike(part.chains):
-            bead = alike.bead[:, inner_beads(alike.bead.shape[1], alike.kind)]
-            x = positions[part.frames, bead] - about[part.frames][:, alike.chain if about.shape[1] > 1 else [0], None]
+        for group in chains.equal_groups(part.chains):
+            bead = group.bead[:, inner_beads(group.bead.shape[1], group.kind)]
+            x = positions[part.frames, bead] - about[part.frames][:, group.chain if about.shape[1] > 1 else [0], None]
             found += _displacement(x) / bead.shape[1]
         return found
 

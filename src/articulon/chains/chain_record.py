@@ -80,11 +80,11 @@ class ChainStatistics:
             "frames": len(self.times) - self.first,
             "errors_by": self.errors_by,
             "independent_samples": self.samples,
-            "mean_square_end_to_end_distance": stated(self.end_to_end, "length^2"),
-            "mean_square_radius_of_gyration": {kind: stated(of, "length^2") for kind, of in kinds.items()},
-            "ratio_of_end_to_end_to_gyration": stated(self.ratio, "1"),
+            "mean_square_end_to_end_distance": estimate_data(self.end_to_end, "length^2"),
+            "mean_square_radius_of_gyration": {kind: estimate_data(of, "length^2") for kind, of in kinds.items()},
+            "ratio_of_end_to_end_to_gyration": estimate_data(self.ratio, "1"),
             "ideal_ratio_of_end_to_end_to_gyration": self.ideal_ratio,
-            "mean_square_bond_length": stated(self.bond, "length^2"),
+            "mean_square_bond_length": estimate_data(self.bond, "length^2"),
             "internal_distances": {
                 kind: {
                     "bonds": of.bonds.tolist(),
@@ -100,29 +100,31 @@ class ChainStatistics:
             None
             if bent is None
             else {
-                "exponential_fit": stated(bent.exponential_fit, "length"),
-                "projection_on_first_bond": stated(bent.projection, "length"),
+                "exponential_fit": estimate_data(bent.exponential_fit, "length"),
+                "projection_on_first_bond": estimate_data(bent.projection, "length"),
             }
         )
         for name, angles in (("bond_angle", self.angles), ("dihedral", self.dihedrals)):
-            found[f"mean_cosine_of_{name}"] = None if angles is None else stated(angles.mean_cosine, "1")
+            found[f"mean_cosine_of_{name}"] = None if angles is None else estimate_data(angles.mean_cosine, "1")
         moved = self.motion
         found["motion"] = (
             None
             if moved is None
             else {
-                "diffusion_coefficient_of_centres": stated(moved.diffusion_coefficient, "length^2/time"),
-                "exponent_of_centres": stated(moved.centre_exponent, "1"),
-                "exponent_of_inner_beads": stated(moved.inner_exponent, "1"),
+                "diffusion_coefficient_of_centres": estimate_data(moved.diffusion_coefficient, "length^2/time"),
+                "exponent_of_centres": estimate_data(moved.centre_exponent, "1"),
+                "exponent_of_inner_beads": estimate_data(moved.inner_exponent, "1"),
             }
         )
-        found["end_to_end_relaxation_time"] = None if self.relaxation is None else stated(self.relaxation.time, "time")
+        found["end_to_end_relaxation_time"] = (
+            None if self.relaxation is None else estimate_data(self.relaxation.time, "time")
+        )
         found["rouse_modes"] = {
             kind: [
                 {
                     "mode": int(of.modes[k]),
-                    "relaxation_time": stated(one.time, "time"),
-                    "scaled_amplitude": stated(at(of.scaled_amplitudes, k), "length^2"),
+                    "relaxation_time": estimate_data(one.time, "time"),
+                    "scaled_amplitude": estimate_data(at(of.scaled_amplitudes, k), "length^2"),
                 }
                 for k, one in enumerate(of.relaxations)
             ]
@@ -142,7 +144,7 @@ class ChainStatistics:
         return float((beads - 1).sum() / ((beads**2 - 1) / (6.0 * beads)).sum()) if beads.size else None
 
 
-def stated(found: Estimate | None, dimension: str) -> dict[str, Any] | None:
+def estimate_data(found: Estimate | None, dimension: str) -> dict[str, Any] | None:
     """Return an estimate as a dictionary of plain numbers: mean, error, parts and dimension. None gives None."""
     if found is None:
         return None

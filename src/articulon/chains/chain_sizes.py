@@ -108,9 +108,9 @@ def mean_square_bond(positions: np.ndarray, chains: Chains, parts: tuple[Replica
     """Return ⟨b²⟩ of the bonds of linear chains and rings [length²], with its error."""
     sums, counts = np.zeros(len(parts)), np.zeros(len(parts))
     for k, part in enumerate(parts):
-        for alike in chains.alike(part.chains):
-            for x in batches(positions, part.frames, alike.bead):
-                squares = (bond_vectors(x, alike.kind) ** 2).sum(axis=-1)
+        for group in chains.equal_groups(part.chains):
+            for x in batches(positions, part.frames, group.bead):
+                squares = (bond_vectors(x, group.kind) ** 2).sum(axis=-1)
                 sums[k] += squares.sum()
                 counts[k] += squares.size
     return jackknife(sums, counts)
@@ -132,11 +132,11 @@ def internal_distances(
         return None
     sums, pairs = np.zeros((len(parts), count)), np.zeros((len(parts), count))
     for k, part in enumerate(parts):
-        for alike in chains.alike(part.chains):
-            if alike.kind != kind:
+        for group in chains.equal_groups(part.chains):
+            if group.kind != kind:
                 continue
-            beads = alike.bead.shape[1]
-            for x in batches(positions, part.frames, alike.bead):
+            beads = group.bead.shape[1]
+            for x in batches(positions, part.frames, group.bead):
                 columns = (x - x.mean(axis=1, keepdims=True)).transpose(1, 0, 2).reshape(beads, -1)
                 found = _round_the_ring(columns) if kind == "ring" else square_displacement(columns)[1:]
                 weight = np.full(found.size, beads) if kind == "ring" else np.arange(beads - 1, 0, -1)

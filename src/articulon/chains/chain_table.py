@@ -15,15 +15,15 @@ KINDS = ("linear", "ring", "branched")
 """Architectures of chains."""
 
 
-class Alike(NamedTuple):
+class ChainGroup(NamedTuple):
     """Chains of one architecture and one length."""
 
     kind: str
     """Architecture, ``linear`` or ``ring``."""
     chain: np.ndarray
-    """Numbers of the chains, shape (alike,)."""
+    """Numbers of the chains, shape (group,)."""
     bead: np.ndarray
-    """Columns of their beads in order along the backbone, shape (alike, beads per chain)."""
+    """Columns of their beads in order along the backbone, shape (group, beads per chain)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Chains:
                 f"{bead.size} beads of 'bead'"
             )
         if bead.min() < 0 or np.unique(bead).size < bead.size:
-            raise ArticulonError("chains, bead: expected columns from 0 on, each in one chain once")
+            raise ArticulonError("chains, bead: expected column numbers of at least 0, each of them only once")
         count = first.size - 1
         flags = {}
         for name in ("ring", "branched"):
@@ -112,7 +112,7 @@ class Chains:
         """Number of the chain of each entry of ``bead``, shape (beads of chains,)."""
         return np.repeat(np.arange(len(self)), self.length)
 
-    def alike(self, chosen: np.ndarray | None = None) -> Iterator[Alike]:
+    def equal_groups(self, chosen: np.ndarray | None = None) -> Iterator[ChainGroup]:
         """Yield the linear chains and rings in groups of equal architecture and length; ``chosen`` limits them to
         chains of the given numbers."""
         numbers = self.ordered if chosen is None else chosen[~self.branched[chosen]]
@@ -120,7 +120,7 @@ class Chains:
             own = numbers[self.kind[numbers] == kind]
             for beads in np.unique(self.length[own]).tolist():
                 chain = own[self.length[own] == beads]
-                yield Alike(kind, chain, self.bead[self.first[chain][:, None] + np.arange(beads)])
+                yield ChainGroup(kind, chain, self.bead[self.first[chain][:, None] + np.arange(beads)])
 
 
 def _whole_numbers(given: object, name: str) -> np.ndarray:

@@ -95,10 +95,10 @@ def _check_unwrapped(positions: np.ndarray, chains: Chains, edges: np.ndarray) -
     """Raise ArticulonError if a bond is longer than half of the box, which means that its chain was wrapped."""
     for frame in (0, len(positions) - 1):
         half = 0.5 * np.diagonal(edges[frame])
-        for alike in chains.alike():
-            far = (np.abs(bond_vectors(positions[frame, alike.bead], alike.kind)) > half).any(axis=(1, 2))
+        for group in chains.equal_groups():
+            far = (np.abs(bond_vectors(positions[frame, group.bead], group.kind)) > half).any(axis=(1, 2))
             if far.any():
                 raise ArticulonError(
-                    f"positions: chain {int(alike.chain[np.argmax(far)])} has a bond longer than half of the box in "
-                    f"frame {frame}; give unwrapped positions with whole chains"
+                    f"positions: chain {int(group.chain[np.argmax(far)])} has a bond longer than half of the "
+                    f"box in frame {frame}; give unwrapped positions with whole chains"
                 )

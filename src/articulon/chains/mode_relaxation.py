@@ -123,17 +123,17 @@ def rouse_modes(
     count = min(most, least // 2 if kind == "ring" else least - 1)
     if count < 1:
         return None
-    groups = [(alike, rouse_vectors(alike.bead.shape[1], count, kind)) for alike in chains.alike(own)]
+    groups = [(group, rouse_vectors(group.bead.shape[1], count, kind)) for group in chains.equal_groups(own)]
     scale = np.ones((len(chains), count))
-    for alike, _ in groups:
-        scale[alike.chain] = eigenvalues(alike.bead.shape[1], count, kind)
+    for group, _ in groups:
+        scale[group.chain] = eigenvalues(group.bead.shape[1], count, kind)
     sums, scaled, counts = (np.zeros((len(parts), count)) for _ in range(3))
     relaxations = []
     for p in range(count):
         # Modes are computed one by one, because all of them would take several times the memory of the positions.
         amplitude = np.zeros((len(positions), len(chains), 2 if kind == "ring" else 1, 3))
-        for alike, vectors in groups:
-            for k, bead in zip(alike.chain.tolist(), alike.bead, strict=True):
+        for group, vectors in groups:
+            for k, bead in zip(group.chain.tolist(), group.bead, strict=True):
                 amplitude[:, k] = np.einsum("vi,fik->fvk", vectors[p], positions[:, bead])
         squares = (amplitude**2).sum(axis=3).mean(axis=2)
         for n, part in enumerate(parts):

@@ -47,12 +47,12 @@ def persistence_length(positions: np.ndarray, chains: Chains, parts: tuple[Repli
     # The last two columns, after those of C(n), are the sums of the projections and of the lengths of all bonds.
     sums, counts = np.zeros((len(parts), bonds + 2)), np.zeros((len(parts), bonds + 2))
     for k, part in enumerate(parts):
-        for alike in chains.alike(part.chains):
-            own = alike.bead.shape[1] - 1
-            if alike.kind != "linear" or own < 1:
+        for group in chains.equal_groups(part.chains):
+            own = group.bead.shape[1] - 1
+            if group.kind != "linear" or own < 1:
                 continue
-            for x in batches(positions, part.frames, alike.bead):
-                vectors = bond_vectors(x, alike.kind)
+            for x in batches(positions, part.frames, group.bead):
+                vectors = bond_vectors(x, group.kind)
                 lengths = np.linalg.norm(vectors, axis=2)
                 # A bond of zero length has no direction and counts as perpendicular to all others.
                 with np.errstate(invalid="ignore"):

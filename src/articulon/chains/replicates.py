@@ -14,7 +14,7 @@ from articulon.conformations.time_correlation import inefficiency, normalised_au
 FEWEST, MOST = 4, 32
 """Smallest and largest number of parts. The scatter of fewer parts is too uncertain, and more parts hardly improve
 it."""
-MEMORIES = 5.0
+SAMPLES_PER_BLOCK = 5.0
 """Number of independent samples per block of frames. For an exponential correlation with time τ, this is a block of
 10 τ, and errors from such blocks are 5 % too small."""
 
@@ -66,9 +66,9 @@ def replicates(chains: Chains, sizes: Sequence[np.ndarray]) -> Replicates:
         Means over the chains of slowly varying quantities, such as R² and Rg², shape (frames,) each.
     """
     frames = len(sizes[0])
-    memory = max(memory_of(values) for values in sizes)
-    samples = frames / memory
-    blocks = int(samples / MEMORIES)
+    per_sample = max(frames_per_sample(values) for values in sizes)
+    samples = frames / per_sample
+    blocks = int(samples / SAMPLES_PER_BLOCK)
     if blocks < FEWEST and len(chains) >= FEWEST:
         return Replicates(groups_of_chains(np.arange(len(chains)), slice(0, frames)), "chains", samples)
     parts = blocks_of_frames(frames, min(max(blocks, FEWEST), MOST))
@@ -76,7 +76,7 @@ def replicates(chains: Chains, sizes: Sequence[np.ndarray]) -> Replicates:
     return Replicates(tuple(Replicate(part, everyone) for part in parts), "time", samples)
 
 
-def memory_of(values: np.ndarray) -> float:
+def frames_per_sample(values: np.ndarray) -> float:
     """Return the number of frames per independent sample of a series of values; one if the values are constant."""
     if values.size < 3 or not np.ptp(values) > 1e-12 * np.abs(values).max():
         return 1.0

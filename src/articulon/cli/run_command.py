@@ -186,9 +186,9 @@ def check_folder(folder: Path, case: Case, resume: bool) -> None:
             f"{folder} holds another run ({held[0]}); continue it (resume=True), or choose another folder (out=...)"
         )
     if resume and "case.toml" in held:
-        from articulon.cases.going_on import going_on
+        from articulon.cases.run_extension import extended_case
 
-        case, shorter = going_on(folder, case)
+        case, shorter = extended_case(folder, case)
         if shorter is None:
             case.check_continues(folder / "case.toml")
 

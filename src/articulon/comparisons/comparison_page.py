@@ -280,8 +280,11 @@ def _position(done: Compared) -> Figure:
     _lines(done, {name: length.factor * values for name, values in moved.items()}, all_axes[0])
     for view in list(done.views.values())[:1]:
         mark_stop(all_axes[0], view, length, moment=False)
-    advance = done.case.run.stop is not None
-    all_axes[0].set_ylabel(length.axis("advance" if advance else "displacement"))
+    stop = done.case.run.stop
+    what = "displacement" if stop is None else "advance"
+    if stop is not None and stop.to is not None:
+        what = f"distance of {stop.body} and {stop.to}"
+    all_axes[0].set_ylabel(length.axis(what))
     if done.deviations:
         axes = all_axes[1]
         fine = suited(units, "length", max(found.largest for found in done.deviations.values()))
@@ -296,6 +299,8 @@ def _position(done: Compared) -> Figure:
 def _displacement(view: View) -> np.ndarray:
     if view.advance is not None:
         return view.advance
+    if view.distance is not None:
+        return view.distance
     return np.linalg.norm(view.path - view.path[0], axis=1)
 
 

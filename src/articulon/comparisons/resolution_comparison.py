@@ -208,7 +208,8 @@ EXPLAINED = (
 EXPLAINED_ERROR = (
     "Comparison with the run with everything active. With noise, paths diverge for any difference; then means over "
     "the last four fifths of the frames are compared, with an interval that includes the correlation time of the "
-    f"observable; with fewer than {FEW:.0f} independent samples there is none. One interval in twenty misses by chance."
+    f"observable; with fewer than {FEW:.0f} independent samples there is no interval. One interval in twenty misses "
+    "the true difference by chance."
 )
 
 
@@ -297,7 +298,7 @@ def _error_sentence(done: Compared, found: Sequence[Mapping[str, Any]]) -> str:
         told = " and ".join(e["observable"] for e in known) if len(known) < 3 else f"{len(known)} observables"
         short = f"; for {len(means) - len(known)} others the runs are too short" if len(known) < len(means) else ""
         which = f"that of {', '.join(off)} differs" if off else "none differs"
-        return f"Of the means of {told}, {which} by more than the 95 % interval{short}."
+        return f"Among the means of {told}, {which} by more than the 95 % interval{short}."
     sized = [e for e in found if e["size"]]
     if not sized:
         return ""

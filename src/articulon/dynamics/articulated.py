@@ -52,7 +52,7 @@ def store_inertia(g, s, A, H, M):
 
 
 @jit
-def hand_inward(forest, gathered, i, A, H, M, n, f):
+def add_to_parent(forest, gathered, i, A, H, M, n, f):
     """Add the remaining inertia and bias force of link i, about its parent's origin, to the parent's slot."""
     p = forest.parent[i]
     if p >= 0:
@@ -65,13 +65,22 @@ def hand_inward(forest, gathered, i, A, H, M, n, f):
 
 
 @jit
+def wrench_on(wrench, i):
+    """Force and moment on link i; ``wrench`` is (links, 6), or None if nothing acts."""
+    if wrench is None:
+        return ZERO, ZERO
+    return load_from(wrench, i, 0), load_from(wrench, i, 3)
+
+
+@jit
 def gathered_at(forest, mass, moment, inertia, R, wrench, ws, i, kept):
     """Return the articulated inertia and bias force of link i at orientation R, world axes, before its joint is
     eliminated. The inertia is also stored in ``kept`` (links, 21), unless this array is empty."""
     w, h = load_from(ws.twist, i, 3), apply(R, load(moment, i))
     A, H, M = symmetric_rotate(R, load_symmetric(inertia, i)), skew(h), isotropic(mass[i])
-    n = sub(cross(w, symmetric_apply(A, w)), load_from(wrench, i, 3))
-    f = sub(cross(w, cross(w, h)), load_from(wrench, i, 0))
+    force, torque = wrench_on(wrench, i)
+    n = sub(cross(w, symmetric_apply(A, w)), torque)
+    f = sub(cross(w, cross(w, h)), force)
     if forest.slot[i] >= 0:
         A, H, M, n, f = gather(ws.gathered, forest.slot[i], A, H, M, n, f)
     if kept.shape[0] > 0:
@@ -113,7 +122,7 @@ def eliminate_and_keep(forest, mass, moment, inertia, tau, wrench, ws, start, en
         A, H, M, n, f, left = joints.eliminate(kind, load(axes, i), tau, u_start[i], frame, R, r, cw, cv, A, H, M, n, f)
         store6(record, i, 0, left)
         store6(record, i, 6, left[6:])
-        hand_inward(forest, ws.gathered, i, A, H, M, n, f)
+        add_to_parent(forest, ws.gathered, i, A, H, M, n, f)
 
 
 @by_forest

@@ -20,11 +20,16 @@ def modal_arms(model: Model, q: np.ndarray, body: int) -> tuple[slice, slice, np
     return slice(k, k + count), slice(j, j + count), moved @ R.T
 
 
-def centre_of_mass(model: Model, q: np.ndarray, body: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the centre of mass of a body, deformed by its modes, and its arm from the body's origin, world frame."""
-    positions, rotations = body_poses(model, q)
+def centre_of_mass(
+    model: Model, q: np.ndarray, body: int, poses: tuple[np.ndarray, np.ndarray] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the centre of mass of a body, deformed by its modes, and its arm from the body's origin, world frame.
+    ``poses`` are the poses of all bodies at q, where they are known."""
+    positions, rotations = body_poses(model, q) if poses is None else poses
     arm = matrices(rotations[body]) @ model.centres[body]
     place = positions[body] + arm
+    if body not in model.modes:
+        return place, arm
     modal, _, moved = modal_arms(model, q, body)
-    way = q[modal] @ moved
-    return place + way, arm + way
+    shift = q[modal] @ moved
+    return place + shift, arm + shift

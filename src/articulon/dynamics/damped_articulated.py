@@ -28,7 +28,7 @@ from articulon.algebra.vectors import (
     symmetric_less_outer,
 )
 from articulon.dynamics import joints
-from articulon.dynamics.articulated import carried_outward, gathered_at, hand_inward
+from articulon.dynamics.articulated import add_to_parent, carried_outward, gathered_at
 from articulon.dynamics.by_forest import by_forest
 from articulon.dynamics.kinematics import frames
 from articulon.dynamics.loops.constrained_articulated import factor_paths, multiply_rows, whiten_rows
@@ -102,7 +102,7 @@ def eliminate_damped(forest, moment, inertia, tau, wrench, ws, damping, start, e
             )
             store6(record, i, 0, left)
             store6(record, i, 6, left[6:])
-        hand_inward(forest, ws.gathered, i, A, H, M, n, f)
+        add_to_parent(forest, ws.gathered, i, A, H, M, n, f)
 
 
 @by_forest

@@ -177,13 +177,19 @@ def less_products(V, X, W, w, v, gw, gv):
 
 
 @jit
+def congruent(own, w, v, n, f, V, X, W):
+    """(1 − s pᵀ) G (1 − p sᵀ) + c s sᵀ with s = (w, v), p = (n, f), p·s = 1 and the number c in ``own``."""
+    gv, gw = moment_of(V, X, f, n), force_of(X, W, f, n)
+    half = 0.5 * (own + dot(n, gw) + dot(f, gv))
+    gv, gw = sub(gv, scale(half, v)), sub(gw, scale(half, w))
+    return less_products(V, X, W, w, v, gw, gv)
+
+
+@jit
 def release(w, v, n, f, V, X, W):
     """G ← (1 − s pᵀ) G (1 − p sᵀ) + s sᵀ: the compliance when the joint moves freely along s = (w, v) with momentum p =
     (n, f)."""
-    gv, gw = moment_of(V, X, f, n), force_of(X, W, f, n)
-    half = 0.5 * (1.0 + dot(n, gw) + dot(f, gv))
-    gv, gw = sub(gv, scale(half, v)), sub(gw, scale(half, w))
-    return less_products(V, X, W, w, v, gw, gv)
+    return congruent(1.0, w, v, n, f, V, X, W)
 
 
 @jit
@@ -270,13 +276,6 @@ def carried_parts(forest, ws, arrays, i):
 @jit
 def log_determinant_gradient(forest, ws, arrays):
     """Writes d ln det M along every speed to ``arrays.gradient``, for links with known poses; returns ln det M."""
-    return gradient_and_compliance(forest, ws, arrays, False)
-
-
-@jit
-def gradient_and_compliance(forest, ws, arrays, every):
-    """Like ``log_determinant_gradient``; with ``every``, ``arrays.compliance`` also contains the compliance of links
-    without children."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     compliance, motion, momentum = arrays.compliance, arrays.motion, arrays.momentum
     articulate(forest, ws, arrays)
@@ -288,7 +287,7 @@ def gradient_and_compliance(forest, ws, arrays, every):
         total += orthonormal_motions(kind, axis, frame, R, A, H, M, arrays)
         V, X, W, A, H, M = carried_parts(forest, ws, arrays, i)
         slope_along_speeds(kind, axis, frame, R, u_start[i], V, X, W, A, H, M, arrays)
-        if every or forest.slot[i] >= 0:
+        if forest.slot[i] >= 0:
             for k in range(joints.degrees_of_freedom(kind)):
                 w, v = load_from(motion, k, 0), load_from(motion, k, 3)
                 V, X, W = release(w, v, load_from(momentum, k, 0), load_from(momentum, k, 3), V, X, W)

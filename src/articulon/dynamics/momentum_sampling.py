@@ -100,12 +100,12 @@ def draw_speeds(forest, seed, stream, count, kT, ws, draw):
 def find_random_speeds(forest, kT, ws, draw):
     """Speeds drawn from N(0, kT M⁻¹), from the random numbers ``draw.normal``; ``ws`` is the workspace of links at
     rest."""
-    push_randomly(forest, forest.moment, forest.inertia, math.sqrt(kT), ws, draw, 0, forest.parent.size)
+    apply_random_forces(forest, forest.moment, forest.inertia, math.sqrt(kT), ws, draw, 0, forest.parent.size)
     accelerate(forest, ZERO, ws, draw.speeds, 0, forest.parent.size)
 
 
 @by_forest
-def push_randomly(forest, moment, inertia, root, ws, draw, start, end):
+def apply_random_forces(forest, moment, inertia, root, ws, draw, start, end):
     """Inward pass over the links from ``start`` to ``end``: applies a random force at each joint, which is not passed
     on. ``root`` is √(kT), the standard deviation of its numbers."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation

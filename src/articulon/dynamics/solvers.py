@@ -45,7 +45,7 @@ def solver_scratch(model: Model, solver: str, rotations: str = "speeds") -> Any:
         raise ModelError(f"unknown rotations {shown(rotations)}; choose one of {', '.join(ROTATIONS)}")
     if rotations == "euler-parameters":
         if solver != "articulated":
-            raise ModelError(f"rotations 'euler-parameters' go with the solver 'articulated', not with {solver!r}")
+            raise ModelError(f"rotations 'euler-parameters' require the solver 'articulated', got {solver!r}")
         return embedding_scratch(model)
     loops = loop_scratch(*kernel_tables(model), model.nu)
     if solver == "kane":

@@ -5,7 +5,7 @@ from numba import prange
 from articulon.dynamics.articulated import accelerate, eliminate
 from articulon.dynamics.joints import degrees_of_freedom
 from articulon.dynamics.kinematics import move, place
-from articulon.dynamics.momentum_sampling import Draw, push_randomly
+from articulon.dynamics.momentum_sampling import Draw, apply_random_forces
 from articulon.kernels import jit, kernel
 from articulon.rng import normal_pair
 
@@ -38,7 +38,7 @@ def draw_links(forest, seed, stream, count, root, ws, draw, D, start, end):
         j = forest.u_start[i]
         for k in range(degrees_of_freedom(forest.kind[i])):
             own.normal[j + k], _ = normal_pair(seed, stream, count, j + k)
-    push_randomly(forest, forest.moment, forest.inertia, root, ws, own, start, end)
+    apply_random_forces(forest, forest.moment, forest.inertia, root, ws, own, start, end)
     accelerate(forest, (0.0, 0.0, 0.0), ws, own.speeds, start, end)
 
 

@@ -51,7 +51,7 @@ def states_of(model: Model, Q: Any, U: Any, unit: bool = True, seeds: Any = None
     return q, u
 
 
-def standing_factors(scaling: Any, where: str) -> np.ndarray:
+def constant_factors(scaling: Any, where: str) -> np.ndarray:
     """Return the channel factors (8,) of a policy with constant factors; raises ModelError for any other policy."""
     policy = NoScaling() if scaling is None else scaling
     if not isinstance(policy, ScalingPolicy):

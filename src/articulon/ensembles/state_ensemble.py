@@ -11,9 +11,9 @@ from articulon.ensembles.given_states import (
     check_combination,
     check_thermostat,
     check_windows,
+    constant_factors,
     held_window,
     seeds_of,
-    standing_factors,
     states_of,
     time_above_zero,
 )
@@ -143,7 +143,7 @@ class Ensemble:
         if not model.nu:
             raise ModelError("Ensemble: nothing moves in this model: all its bodies are welded to the ground")
         q, u = states_of(model, Q, U, seeds=seeds)
-        factor = standing_factors(scaling, "Ensemble")
+        factor = constant_factors(scaling, "Ensemble")
         window = held_window(model, scaling, held, "Ensemble")
         check_thermostat(model, thermostat, "Ensemble")
         noisy = brownian_of(model) is not None
@@ -330,7 +330,10 @@ class Ensemble:
         advice = "Take shorter steps, or check the start of this state for overlapping sites or a force law with "
         advice += "the wrong sign or unit."
         if self._engine.lost[s]:
-            which, advice = f"the free flight of the bodies is not found: {which}", "Take shorter steps."
+            which, advice = (
+                f"the iteration for the free flight of the bodies did not converge: {which}",
+                "Take shorter steps.",
+            )
         raise self._divergence(f"{which} no longer finite", int(failed[s]), first, ends, link, advice)
 
     def _check_leaps(self, length: float, failed: np.ndarray) -> None:

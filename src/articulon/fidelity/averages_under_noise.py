@@ -56,7 +56,7 @@ def averages(motion: Motion, truth: Path) -> dict[str, Any]:
         for what, mine, true, size in (
             ("mean place", ours, theirs, reach),
             ("spread", _squares(ours), _squares(theirs), None),
-            ("mean way", _ways(ours, step), _ways(theirs, step), None),
+            ("mean way", _squared_displacements(ours, step), _squared_displacements(theirs, step), None),
         ):
             part, half = _difference(mine, true, size, wide)
             if worst is None or part + half > worst[0] + worst[1]:
@@ -84,7 +84,7 @@ def _squares(place: np.ndarray) -> np.ndarray:
     return ((place - place.mean(axis=0)) ** 2).sum(axis=1, keepdims=True)
 
 
-def _ways(place: np.ndarray, step: int) -> np.ndarray:
+def _squared_displacements(place: np.ndarray, step: int) -> np.ndarray:
     """Return the squared displacements over ``step`` frames, shape (n − step, 1)."""
     return ((place[step:] - place[:-step]) ** 2).sum(axis=1, keepdims=True)
 

@@ -89,7 +89,7 @@ def clock(
     same = all(np.array_equal(values, potential) for values in factors)
     if (same and heating is None) or (heating is not None and abs(heating - 1.0) < bounds.trusted):
         found["physical_time_per_simulated_time"] = float(_mean(time, np.sqrt(potential)))
-        found["reason"] = "without drag, scaling only slows the clock, steps and physics alike, and gains nothing"
+        found["reason"] = "without drag, scaling slows the steps and the physics by the same factor and gains nothing"
     return found
 
 

@@ -9,7 +9,7 @@ from articulon.fidelity.motion import Motion
 from articulon.fidelity.record import Record
 from articulon.integrate.drift_velocity import DriftVelocity
 
-OTHERWISE = 2.0
+SPEED_MARGIN = 2.0
 """Factor that allows for differences in speed between the true path and the run: the effect of inertia on the true path
 may be larger by this factor than the speeds of the run suggest."""
 STEADY = 1e-6
@@ -21,7 +21,7 @@ class Inertia(NamedTuple):
 
     share: np.ndarray
     """Effect of inertia on the true path divided by that on the run, at the frames, shape (frames, groups)."""
-    besides: float
+    bound: float
     """Upper bound of the effect on the true path that cannot be derived from the run, relative to the range of a
     motion."""
     scaled: float
@@ -33,12 +33,12 @@ class Inertia(NamedTuple):
     def unknown(self, own: float) -> float:
         """Return the first-order uncertainty of an error from which the effect ``own`` of inertia on the true path was
         subtracted."""
-        return self.scaled * own + self.besides
+        return self.scaled * own + self.bound
 
     def second(self, own: float) -> float:
         """Return the second-order uncertainty of an error, for a reference path that includes inertia to first
         order."""
-        return self.unscaled * (own + self.besides)
+        return self.unscaled * (own + self.bound)
 
 
 def inertia_of(record: Record, motion: Motion, drift: DriftVelocity) -> Inertia:
@@ -64,11 +64,11 @@ def inertia_of(record: Record, motion: Motion, drift: DriftVelocity) -> Inertia:
         np.array([np.linalg.norm(motion.path.velocity[:, g.start : g.end], axis=1) for g in groups]).T,
         np.where(moved, motion.reach, np.inf) / record.duration,
     )
-    way = pace[1:] * np.diff(record.times)[:, None]
-    most = float(np.minimum(slower[1:] / way, 1.0)[:, moved].max(initial=0.0))
-    mean = min(1.0, float((sums[0][-1] / way.sum(axis=0))[moved].max(initial=0.0)))
+    displacement = pace[1:] * np.diff(record.times)[:, None]
+    most = float(np.minimum(slower[1:] / displacement, 1.0)[:, moved].max(initial=0.0))
+    mean = min(1.0, float((sums[0][-1] / displacement.sum(axis=0))[moved].max(initial=0.0)))
     if not record.uniform:
-        whole = OTHERWISE * sums[0][-1][moved] / motion.reach[moved]
+        whole = SPEED_MARGIN * sums[0][-1][moved] / motion.reach[moved]
         return Inertia(np.zeros_like(share), float(whole.max(initial=0.0)), most, mean)
     # If the factor changed, the share still contains decaying contributions of the earlier factors.
     steady = np.ptp(a2[1:]) <= STEADY * float(a2[1:].max(initial=0.0))

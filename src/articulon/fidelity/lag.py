@@ -131,7 +131,9 @@ def lag(record: Record, lost: Lost | str, along: LagAlong | None, bounds: Bounds
     if isinstance(lost, str):
         return found | {"reason": lost}
     if record.times.size <= LEAST:
-        return found | {"reason": f"fewer than {LEAST} frames cannot show how speeds change; keep more (frames)"}
+        return found | {
+            "reason": f"fewer than {LEAST} frames do not show how speeds change; store more frames (frames)"
+        }
     if along is None and unresolved(motion_of(record)):
         return found | {"reason": UNRESOLVED}
     if along is None:

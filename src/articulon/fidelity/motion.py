@@ -11,14 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.dynamics.centres_of_mass import centre_of_mass
 from articulon.fidelity.paths import (
     Group,
     Path,
-    apart,
     between,
     groups_of,
     offsets,
+    path_distance,
     path_of,
     ranges,
     rough_groups,
@@ -39,7 +38,7 @@ ROUNDING = 1e-10
 coordinate."""
 ARRIVAL = "arrival of "
 """Prefix of the name of the event that ends a run."""
-SEEN = 1e-3
+ROUNDING_FRACTION = 1e-3
 """Fraction of the resolution below which a motion is considered rounding error."""
 SLACK = 3.0
 """Ratio of the error of positions to the tolerance of a single step. It is small because damping removes most of the
@@ -63,7 +62,7 @@ class Motion(NamedTuple):
     """Whether Brownian forces act."""
 
 
-class Wrong(NamedTuple):
+class MotionError(NamedTuple):
     """Errors of the motion of a group."""
 
     what: str
@@ -72,13 +71,13 @@ class Wrong(NamedTuple):
     """Relative error in time."""
     position: float
     """Relative error in position."""
-    late: float
+    delay: float
     """Delay where the error in time is largest [time]."""
     at: float
     """Time of the largest error in time [time]."""
     errors: np.ndarray
     """Error in time at the frames, shape (frames,)."""
-    off: np.ndarray
+    position_error: np.ndarray
     """Error in position at the frames, shape (frames,)."""
     own: tuple[float, float] = (0.0, 0.0)
     """Amounts subtracted from the errors in time and in position, because inertia also affects the true path."""
@@ -92,13 +91,13 @@ class Wrong(NamedTuple):
         """Return the error of a kind, "time" or "position"."""
         return self.time if kind == "time" else self.position
 
-    def taken(self, kind: str) -> float:
+    def subtracted(self, kind: str) -> float:
         """Return the amount subtracted from the error of a kind, "time" or "position"."""
         return self.own[0 if kind == "time" else 1]
 
     def since(self, kind: str, times: np.ndarray, bounds: Bounds, verdict: str) -> float | None:
         """Return the time from which a verdict on this motion holds [time]."""
-        errors = self.errors if kind == "time" else self.off
+        errors = self.errors if kind == "time" else self.position_error
         return bounds.broken_at(verdict, times, np.maximum.accumulate(errors), 1.0)
 
 
@@ -130,11 +129,11 @@ def resolution(record: Record, groups: list[Group]) -> np.ndarray:
 
 def unresolved(motion: Motion) -> list[str]:
     """Return the names of motions that exceed rounding errors but are smaller than the integrator resolves."""
-    seen = (motion.reach > SEEN * motion.error) & (motion.reach <= motion.error)
+    seen = (motion.reach > ROUNDING_FRACTION * motion.error) & (motion.reach <= motion.error)
     return [group.name for group, here in zip(motion.groups, seen.tolist(), strict=True) if here]
 
 
-def compare(record: Record, motion: Motion, truth: Path, inertia: np.ndarray | None = None) -> list[Wrong]:
+def compare(record: Record, motion: Motion, truth: Path, inertia: np.ndarray | None = None) -> list[MotionError]:
     """Return the errors of each moving group, the worst first.
 
     Parameters
@@ -160,35 +159,47 @@ def compare(record: Record, motion: Motion, truth: Path, inertia: np.ndarray | N
         if reach[k] <= motion.error[k]:
             continue
         size, known = float(scale[k]), float(motion.error[k] / scale[k])
-        one = apart(path, truth, offset, group, size, T)
+        one = path_distance(path, truth, offset, group, size, T)
         # Excursions of the true path that the run does not follow count as well, except those after the end of the run.
-        missed = apart(path, path, -offset, group, size, T).error - between_frames[:, k] / size
-        missed[path.times > path.times[-1] - max(float(one.late[-1]), 0.0)] = 0.0
-        whole, off = np.maximum(np.maximum(one.error, missed) - known, 0.0), np.maximum(one.off - known, 0.0)
+        missed = path_distance(path, path, -offset, group, size, T).error - between_frames[:, k] / size
+        missed[path.times > path.times[-1] - max(float(one.delay[-1]), 0.0)] = 0.0
+        whole, position_error = (
+            np.maximum(np.maximum(one.error, missed) - known, 0.0),
+            np.maximum(one.position_error - known, 0.0),
+        )
         left = np.ones_like(whole) if inertia is None else 1.0 - inertia[:, k]
-        late = left * one.late
+        delay = left * one.delay
         if motion.noisy:
             errors = np.cumsum(left * whole) / np.arange(1, whole.size + 1)
-            own = float(whole.mean() - errors[-1]), float(((1.0 - left) * off).mean())
-            time, position, at = float(errors[-1]), float((left * off).mean()), int(np.argmax(left * whole))
+            own = float(whole.mean() - errors[-1]), float(((1.0 - left) * position_error).mean())
+            time, position, at = float(errors[-1]), float((left * position_error).mean()), int(np.argmax(left * whole))
             found.append(
-                Wrong(group.name, time, position, float(late.mean()), float(path.times[at]), errors, left * off, own)
+                MotionError(
+                    group.name,
+                    time,
+                    position,
+                    float(delay.mean()),
+                    float(path.times[at]),
+                    errors,
+                    left * position_error,
+                    own,
+                )
             )
             continue
-        errors, beside = _running(left * whole, motion.width), _running(whole, motion.width)
-        errors[-1] = max(errors[-1], abs(float(late[-1])) / T)
-        beside[-1] = max(beside[-1], abs(float(one.late[-1])) / T)
+        errors, uncorrected = _running(left * whole, motion.width), _running(whole, motion.width)
+        errors[-1] = max(errors[-1], abs(float(delay[-1])) / T)
+        uncorrected[-1] = max(uncorrected[-1], abs(float(one.delay[-1])) / T)
         at = int(np.argmax(errors))
-        own = float(beside.max() - errors[at]), float(off.max() - (left * off).max())
+        own = float(uncorrected.max() - errors[at]), float(position_error.max() - (left * position_error).max())
         found.append(
-            Wrong(
+            MotionError(
                 group.name,
                 float(errors[at]),
-                float((left * off).max()),
-                float(late[at]),
+                float((left * position_error).max()),
+                float(delay[at]),
                 float(path.times[at]),
                 errors,
-                left * off,
+                left * position_error,
                 own,
             )
         )
@@ -221,44 +232,37 @@ def _running(errors: np.ndarray, width: int) -> np.ndarray:
     return (sums[end] - sums[end - width]) / width
 
 
-def arrival(record: Record, groups: list[Group], truth: Path, inertia: np.ndarray | None = None) -> Wrong | None:
+def arrival(record: Record, groups: list[Group], truth: Path, inertia: np.ndarray | None = None) -> MotionError | None:
     """Return the delay of the arrival that ends the run, compared with the true path; None if neither path arrives.
 
-    The parameters are those of :func:`compare`; the effect of inertia is taken for the tree of the arriving body. If
-    only one of the two paths arrives, the delay is at least the rest of the run.
+    The parameters are those of :func:`compare`. The effect of inertia is that for the tree of the arriving body, or the
+    least for the trees of two bodies that approach each other. If only one of the two paths arrives, the delay is at
+    least the rest of the run.
     """
     if record.stop is None:
         return None
-    body, direction, advance = record.stop
     model, T = record.model, record.duration
-
-    def gone(q: np.ndarray) -> np.ndarray:
-        return np.array([direction @ centre_of_mass(model, one, body)[0] for one in q])
-
-    start = gone(record.q[:1])[0]
-    true, run = gone(truth.q) - start, gone(record.q[-2:]) - start
-    beyond = np.flatnonzero(true >= advance)
-    ended = run[-1] >= advance * (1.0 - 1e-9)
+    stop = record.stop.started(model, record.q[0])
+    true, run = (np.array([stop.beyond(model, q) for q in path]) for path in (truth.q, record.q[-2:]))
+    beyond = np.flatnonzero(true >= 0.0)
+    ended = run[-1] >= -1e-9 * stop.whole
     if not beyond.size and not ended:
         return None
     t = record.times
-    mine = (
-        t[-1]
-        if not ended or run[-1] <= run[-2]
-        else t[-2] + (advance - run[-2]) / (run[-1] - run[-2]) * (t[-1] - t[-2])
-    )
+    mine = t[-1] if not ended or run[-1] <= run[-2] else t[-2] - run[-2] / (run[-1] - run[-2]) * (t[-1] - t[-2])
     theirs = float(truth.times[-1])
     if beyond.size:
         k = max(int(beyond[0]), 1)
-        theirs = float(np.interp(advance, true[k - 1 : k + 1], truth.times[k - 1 : k + 1]))
-    late = whole = float(mine) - theirs
+        theirs = float(np.interp(0.0, true[k - 1 : k + 1], truth.times[k - 1 : k + 1]))
+    delay = whole = float(mine) - theirs
     if inertia is not None:
-        root = int(model.forest.tree[model.tree_of_link[model.link[body]]])
-        first = next(k for k, group in enumerate(groups) if group.start >= model.forest.u_start[root])
-        late *= 1.0 - float(inertia[-1, first])
-        theirs = float(mine) - late
-    what, error = f"{ARRIVAL}{model.names[body]}", abs(late) / T
-    errors = np.where(t >= min(theirs, float(mine)), np.abs(t - theirs) / T, 0.0) if late > 0.0 else np.zeros(t.size)
+        moving = [link for link in (int(model.link[body]) for body in stop.bodies) if link >= 0]
+        roots = [int(model.forest.tree[model.tree_of_link[link]]) for link in moving]
+        firsts = [next(k for k, g in enumerate(groups) if g.start >= model.forest.u_start[root]) for root in roots]
+        delay *= 1.0 - min(float(inertia[-1, first]) for first in firsts)
+        theirs = float(mine) - delay
+    what, error = f"{ARRIVAL}{model.names[stop.bodies[0]]}", abs(delay) / T
+    errors = np.where(t >= min(theirs, float(mine)), np.abs(t - theirs) / T, 0.0) if delay > 0.0 else np.zeros(t.size)
     errors[-1] = error
     own = abs(whole) / T - error, 0.0
-    return Wrong(what, error, 0.0, late, float(t[-1]), errors, np.zeros(t.size), own)
+    return MotionError(what, error, 0.0, delay, float(t[-1]), errors, np.zeros(t.size), own)

@@ -183,14 +183,14 @@ def between(path: Path, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return at + (s - c) * h * rate, rate
 
 
-class Apart(NamedTuple):
+class PathDistance(NamedTuple):
     """Distance between two paths of one group, at the times of the first path."""
 
     error: np.ndarray
     """Error E, shape (n,)."""
-    late: np.ndarray
+    delay: np.ndarray
     """Delay of the first path [time], shape (n,)."""
-    off: np.ndarray
+    position_error: np.ndarray
     """Distance between the positions at the same time, relative to the range, shape (n,)."""
 
 
@@ -220,7 +220,9 @@ def turned(e: np.ndarray, rotation: np.ndarray) -> np.ndarray:
     return quaternion_product(np.concatenate([np.cos(0.5 * angle), half], axis=-1), e)
 
 
-def apart(path: Path, truth: Path, offset: np.ndarray, group: Group, reach: float, duration: float) -> Apart:
+def path_distance(
+    path: Path, truth: Path, offset: np.ndarray, group: Group, reach: float, duration: float
+) -> PathDistance:
     """Compute the distance between a path and the true path of one group.
 
     Parameters
@@ -237,26 +239,26 @@ def apart(path: Path, truth: Path, offset: np.ndarray, group: Group, reach: floa
         Duration T of the run [time].
     """
     a, b, t, end = group.start, group.end, path.times, truth.times[-1]
-    off = np.sqrt((offset[:, a:b] ** 2).sum(axis=1)) / reach
+    position_error = np.sqrt((offset[:, a:b] ** 2).sum(axis=1)) / reach
     fine = (truth.times[:-1, None] + np.diff(truth.times)[:, None] * (np.arange(BETWEEN) / BETWEEN)).ravel()
     fine = np.append(fine, [end, end + BEYOND * duration])
     graph, here = between(truth, fine)[0][:, a:b], between(truth, np.clip(t, truth.times[0], end))[0][:, a:b]
-    place, ways, steps = here + offset[:, a:b], np.diff(graph, axis=0), np.diff(fine)
-    lengths = (ways**2).sum(axis=1)
-    error, late = np.where(t > end, np.inf, off), np.zeros_like(off)
+    place, segments, steps = here + offset[:, a:b], np.diff(graph, axis=0), np.diff(fine)
+    lengths = (segments**2).sum(axis=1)
+    error, delay = np.where(t > end, np.inf, position_error), np.zeros_like(position_error)
     for n in np.flatnonzero(error > 0.0):
         # The error is at most `off`, the distance at the same time. Only points of the true path whose shift in time,
         # relative to T, is below this value can reduce the error.
         low = max(int(np.searchsorted(fine, t[n] - error[n] * duration)) - 1, 0)
         high = min(int(np.searchsorted(fine, t[n] + error[n] * duration)) + 1, steps.size)
         piece = slice(low, max(high, low + 1))
-        away, way = place[n] - graph[:-1][piece], ways[piece]
-        nearest = np.clip((away * way).sum(axis=1) / np.where(lengths[piece] > 0.0, lengths[piece], 1.0), 0.0, 1.0)
+        away, segment = place[n] - graph[:-1][piece], segments[piece]
+        nearest = np.clip((away * segment).sum(axis=1) / np.where(lengths[piece] > 0.0, lengths[piece], 1.0), 0.0, 1.0)
         for part in (nearest, np.zeros_like(nearest), np.ones_like(nearest)):
             moment = fine[:-1][piece] + part * steps[piece]
             both = np.abs(t[n] - moment) / duration
-            both += np.sqrt(((away - part[:, None] * way) ** 2).sum(axis=1)) / reach
+            both += np.sqrt(((away - part[:, None] * segment) ** 2).sum(axis=1)) / reach
             best = int(np.argmin(both))
             if both[best] < error[n]:
-                error[n], late[n] = both[best], t[n] - moment[best]
-    return Apart(error, late, off)
+                error[n], delay[n] = both[best], t[n] - moment[best]
+    return PathDistance(error, delay, position_error)

@@ -10,7 +10,7 @@ import numpy as np
 
 from articulon.fidelity.factors import clock, drift, speed_ratios
 from articulon.fidelity.lag import lag, lag_along, lost_by_inertia
-from articulon.fidelity.motion import Motion, Wrong, motion_of, unresolved
+from articulon.fidelity.motion import Motion, MotionError, motion_of, unresolved
 from articulon.fidelity.paired import paired
 from articulon.fidelity.record import Record
 from articulon.fidelity.residual import cancellation
@@ -21,10 +21,10 @@ from articulon.forces.evaluation import Evaluator
 from articulon.integrate.drift_velocity import DriftVelocity
 from articulon.integrate.lag_groups import followed_groups
 
-WITHOUT_INERTIA = "without inertia nothing is late"
+WITHOUT_INERTIA = "without inertia there is no delay"
 DRAWN = 200
 """Maximum number of points of each line stored for figures."""
-TOLD = 12
+MOST_DESCRIBED = 12
 """Number of motions that the summary describes, the worst ones, in addition to the event that ends the run."""
 LARGE = 2**27
 """Number of values in all frames above which motions are not judged, because they would not fit into memory."""
@@ -88,7 +88,10 @@ def fidelity_of(
         expected = _expected_heat(record)
         premises["kinetic"] = kinetic(observables, target, _thermal(record), expected or 1.0, memory)
         if expected is not None and premises["kinetic"]["verdict"] == "suspect":
-            why = f"masses change faster than the heat follows; the slowest motion has {expected:.2g} of it"
+            why = (
+                "masses change faster than the motions exchange heat with the medium; the slowest motion has "
+                f"{expected:.2g} times the temperature of the medium"
+            )
             premises["kinetic"] |= {"verdict": None, "reason": why}
     else:
         premises["kinetic"] = kinetic(observables, target)
@@ -98,13 +101,15 @@ def fidelity_of(
         # The clock premise already judges the effect of the factors alone.
         premises["configuration"] |= {"verdict": None, "since": None}
     spent = time.perf_counter() - began + looked_seconds
-    wrong: Sequence[Wrong] = ()
+    wrong: Sequence[MotionError] = ()
     if motion is not None and with_pairs:
         premises["paired"] = paired(record, motion, bounds)
         wrong = premises["paired"].pop("worst")
         if "averages" in premises["paired"]:
             premises["averages"] = premises["paired"].pop("averages")
-        premises["paired"]["motions"] = [_told(one) for k, one in enumerate(wrong) if k < TOLD or one.arrives]
+        premises["paired"]["motions"] = [
+            _described(one) for k, one in enumerate(wrong) if k < MOST_DESCRIBED or one.arrives
+        ]
     result = verdict_of(premises)
     pairs = premises.get("paired", {})
     result |= {
@@ -157,7 +162,7 @@ def covers(record: Record, premises: Mapping[str, Any], without: Sequence[str] =
     motions = "lag" in premises
     heat = "the temperatures of speeds and positions" if record.noise is not None or not motions else ""
     if not motions:
-        return f"It covers {heat}, but no paths, which are chaotic here."
+        return f"It covers {heat}, but not the paths, because they are chaotic in this run."
     paths = (
         "on average over the run and on the noise of this seed, " if record.noise is not None else "at every frame, "
     )
@@ -171,7 +176,7 @@ def covers(record: Record, premises: Mapping[str, Any], without: Sequence[str] =
     )
 
 
-def worst_of(record: Record, premises: Mapping[str, Any], wrong: Sequence[Wrong]) -> dict[str, Any] | None:
+def worst_of(record: Record, premises: Mapping[str, Any], wrong: Sequence[MotionError]) -> dict[str, Any] | None:
     """Describe the worst motion; None if no motion is known.
 
     The entries are ``what``, its name; its errors in time and position; ``late``, its delay [time]; ``since``, the time
@@ -187,7 +192,7 @@ def worst_of(record: Record, premises: Mapping[str, Any], wrong: Sequence[Wrong]
             "what": one.what,
             "time_error": one.time,
             "position_error": one.position,
-            "late": one.late,
+            "late": one.delay,
             "since": since,
             "words": words,
         }
@@ -195,7 +200,7 @@ def worst_of(record: Record, premises: Mapping[str, Any], wrong: Sequence[Wrong]
     if estimate.get("what") is None or estimate["verdict"] == "inconclusive":
         return None
     part, since = float(estimate["relative_error"]), estimate["since"]
-    words = f"{estimate['what']} about {_percent(part)} late by its lag"
+    words = f"{estimate['what']} about {_percent(part)} late (estimated from its lag)"
     return {
         "what": estimate["what"],
         "time_error": part,
@@ -206,30 +211,30 @@ def worst_of(record: Record, premises: Mapping[str, Any], wrong: Sequence[Wrong]
     }
 
 
-def _amount(one: Wrong, kind: str, duration: float) -> str:
+def _amount(one: MotionError, kind: str, duration: float) -> str:
     """Return the error of a motion in words."""
     if kind == "position":
-        return f"{_percent(one.position)} of its range off"
-    if abs(one.late) >= 0.5 * one.time * duration:
-        return f"{_percent(one.time)} {'late' if one.late >= 0.0 else 'early'}"
-    return f"{_percent(one.time)} off its path"
+        return f"off by {_percent(one.position)} of its range"
+    if abs(one.delay) >= 0.5 * one.time * duration:
+        return f"{_percent(one.time)} {'late' if one.delay >= 0.0 else 'early'}"
+    return f"off its path (by {_percent(one.time)} in time)"
 
 
 def _percent(part: float) -> str:
     return f"{100.0 * part:.2g} %" if abs(part) < 0.995 else f"{100.0 * part:.0f} %"
 
 
-def _told(one: Wrong) -> dict[str, Any]:
+def _described(one: MotionError) -> dict[str, Any]:
     return {
         "what": one.what,
         "time_error": one.time,
         "position_error": one.position,
-        "late": one.late,
+        "late": one.delay,
         "at": one.at,
     }
 
 
-def _along(record: Record, motion: Motion | None, along: Any, wrong: Sequence[Wrong]) -> dict[str, Any]:
+def _along(record: Record, motion: Motion | None, along: Any, wrong: Sequence[MotionError]) -> dict[str, Any]:
     """Return curves over time for figures."""
     found: dict[str, Any] = {}
     observables, time_ = record.observables, record.times
@@ -246,7 +251,7 @@ def _along(record: Record, motion: Motion | None, along: Any, wrong: Sequence[Wr
                     "what": one.what,
                     "time": times[points].tolist(),
                     "time_error": one.errors[points].tolist(),
-                    "position_error": one.off[points].tolist(),
+                    "position_error": one.position_error[points].tolist(),
                 }
             )
     if RESIDUAL in observables:

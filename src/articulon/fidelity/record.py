@@ -7,6 +7,7 @@ import numpy as np
 
 from articulon.forces.brownian import Brownian, brownian_of
 from articulon.forces.evaluation import Evaluator
+from articulon.integrate.stop_conditions import StopCondition
 from articulon.model import CHANNELS, Model
 
 
@@ -44,8 +45,8 @@ class Record(NamedTuple):
     """Seed of its noise."""
     window: float
     """Length of a fine window of noise [time]."""
-    stop: tuple[int, np.ndarray, float] | None
-    """Body, direction and advance [length] of the stop condition; None without one."""
+    stop: StopCondition | None
+    """Condition that ends the run early; None without one."""
     adaptive: bool
     """Whether joints were locked and released during the run."""
     settings: Settings

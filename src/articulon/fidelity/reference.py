@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from articulon.dynamics.centres_of_mass import centre_of_mass
 from articulon.fidelity.chebyshev import NotFinishedError, chebyshev_steps
 from articulon.fidelity.paths import Group, Path, coordinate_scales, path_of
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.drift_velocity import DriftVelocity
+from articulon.integrate.stop_conditions import StopCondition
 from articulon.model import Model
 
 LONGEST = 0.5
@@ -65,8 +65,8 @@ class Course(NamedTuple):
     """Reference scale for errors of the speeds of each group, shape (groups,)."""
     idle: np.ndarray
     """Whether each speed is zero during the whole run, shape (nu,)."""
-    stop: tuple[int, np.ndarray, float] | None
-    """Body, direction and advance [length] of the stop condition, or None."""
+    stop: StopCondition | None
+    """Condition that ends the run early, or None."""
 
 
 def without_inertia(drift: DriftVelocity, course: Course, tolerance: float, budget: int) -> Path:
@@ -221,20 +221,15 @@ class _Ending:
     """Detects when a path has reached the stop event of its run."""
 
     def __init__(self, model: Model, course: Course) -> None:
-        self.model, self.stop, self.past = model, course.stop, PAST * course.duration
+        self.model, self.past = model, PAST * course.duration
+        self.stop = None if course.stop is None else course.stop.started(model, course.q)
         self.reached: float | None = None
         """Time at which the stop event was reached [time], or None."""
-        self.start = 0.0 if course.stop is None else self._advance(course.q)
-
-    def _advance(self, q: np.ndarray) -> float:
-        assert self.stop is not None
-        body, direction, _ = self.stop
-        return float(direction @ centre_of_mass(self.model, q, body)[0])
 
     def over(self, t: float, q: np.ndarray) -> bool:
         """Return whether the path has continued long enough after the stop event."""
         if self.stop is None:
             return False
-        if self.reached is None and self._advance(q) - self.start >= self.stop[2]:
+        if self.reached is None and self.stop.beyond(self.model, q) >= 0.0:
             self.reached = t
         return self.reached is not None and t > self.reached + self.past

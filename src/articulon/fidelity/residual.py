@@ -49,12 +49,12 @@ def cancellation(observables: Mapping[str, np.ndarray], relaxation: float, close
     shares = {name: observables[f"net_{name}"] for name in CHANNELS if f"net_{name}" in observables}
     found["by_channel"] = {name: float(values[finite].mean()) for name, values in shares.items()}
     if closed:
-        return {**found, "reason": "loops carry forces that no channel holds"}
+        return {**found, "reason": "the constraint forces of loops belong to no channel"}
     if "factor_stochastic" in observables:
-        return {**found, "reason": "Brownian forces cancel over time and not at a moment"}
+        return {**found, "reason": "Brownian forces cancel on average over time, not at each time"}
     too_slow = observables[TOO_SLOW]
     if not np.isfinite(too_slow).all() or times.size < 3:
-        return {**found, "reason": "at times nothing drives the slowest body"}
+        return {**found, "reason": "at some times no force drives the slowest body"}
     a2 = observables["factor_damping"]
     lost = too_slow * np.maximum(1.0 - a2, 0.0)
     whole = float(times[-1] - times[0])

@@ -104,7 +104,10 @@ def configuration(
     times, reasons, verdicts = observables["time"], [], []
     if expected is not None and HEAT.verdict(abs(expected - 1.0)) != "trusted":
         verdicts.append(HEAT.verdict(abs(expected - 1.0)))
-        reasons.append(f"by the equations of the run positions are sampled at {expected:.4g} times the target")
+        reasons.append(
+            f"according to the equations of motion, positions are sampled at {expected:.4g} times the target "
+            "temperature"
+        )
     if found is None or found["configurational"] is None or not found["target"]:
         why = f": {found['not_defined']}" if found and found["not_defined"] else ""
         reasons.insert(0, f"the configurational temperature is not defined{why}")
@@ -268,8 +271,9 @@ def scaling_notes(policy: ScalingPolicy, target: float) -> list[str]:
     a2, factor = policy.target_factor(), policy.configurational_factor()
     if a2 != 1.0:
         return [
-            f"scaling: no gain: with its target at a2 Td the motion is the unscaled one with a clock slower by √a2 = "
-            f"{math.sqrt(a2):.4g}, so that steps and physics slow down alike; temperatures are shown divided by a2"
+            "scaling: no gain: with the target temperature a2 Td, the motion is the unscaled motion, slower by the "
+            f"factor √a2 = {math.sqrt(a2):.4g}, so that steps and physics are slowed by the same factor; "
+            "temperatures are shown divided by a2"
         ]
     if factor is None:
         return [

@@ -15,7 +15,7 @@ import numpy as np
 
 from articulon.fidelity.chebyshev import largest_rate
 from articulon.fidelity.inertia_effect import inertia_of
-from articulon.fidelity.motion import LEAST_FRAMES, Motion, Wrong, arrival, compare
+from articulon.fidelity.motion import LEAST_FRAMES, Motion, MotionError, arrival, compare
 from articulon.fidelity.noise import (
     EVALUATIONS_OF_A_STEP,
     FRICTION_IMPLICIT,
@@ -51,7 +51,7 @@ FIRST_ORDER = 0.5
 inaccurate."""
 LEAST_KNOWN = 0.02
 """Minimum relative uncertainty of an error that is measured against a path without the full inertia."""
-TAKEN = 0.5
+INERTIA_UNCERTAINTY = 0.5
 """Relative uncertainty of the effect of inertia on the true path under noise."""
 COMPILED = 4
 """Factor by which the budget is larger for paths under noise, because their steps are compiled and faster."""
@@ -66,13 +66,13 @@ class Outcome(NamedTuple):
 
     how: str
     """Method by which the path was computed."""
-    wrong: list[Wrong]
+    wrong: list[MotionError]
     """Errors of each motion, the worst first."""
     half_width: float
     """Uncertainty of the largest error."""
 
 
-def _known(wrong: list[Wrong], kind: str, unsure: Callable[[Wrong], float]) -> float:
+def _known(wrong: list[MotionError], kind: str, unsure: Callable[[MotionError], float]) -> float:
     """Return the uncertainty of the largest error, from the uncertainty of each motion. It takes into account that
     another motion may have a larger error than estimated."""
     if not wrong:
@@ -198,10 +198,10 @@ class UnscaledPaths:
             errors.append(self._error(wrong))
             if len(errors) < 2:
                 continue
-            apart, own = abs(errors[-1] - errors[-2]), max((one.taken(self.kind) for one in wrong), default=0.0)
-            unknown = _known(wrong, self.kind, lambda one: inertia.unknown(one.taken(self.kind)))
-            yield Outcome("without inertia", wrong, apart + unknown + LEAST_KNOWN * errors[-1])
-            if unknown > apart:
+            change, own = abs(errors[-1] - errors[-2]), max((one.subtracted(self.kind) for one in wrong), default=0.0)
+            unknown = _known(wrong, self.kind, lambda one: inertia.unknown(one.subtracted(self.kind)))
+            yield Outcome("without inertia", wrong, change + unknown + LEAST_KNOWN * errors[-1])
+            if unknown > change:
                 break
         if inertia.unscaled >= FIRST_ORDER:
             return
@@ -215,11 +215,13 @@ class UnscaledPaths:
             last.append(self._error(wrong))
             if abs(last[-1] - errors[-1]) > abs(errors[-1] - errors[-2]) + unknown:
                 return  # at some time inertia is not a small correction, and the first order is too inaccurate
-            apart = abs(last[-1] - last[-2]) if len(last) > 1 else abs(errors[-1] - errors[-2])
-            half = apart + inertia.second(own) + LEAST_KNOWN * last[-1]
+            change = abs(last[-1] - last[-2]) if len(last) > 1 else abs(errors[-1] - errors[-2])
+            half = change + inertia.second(own) + LEAST_KNOWN * last[-1]
             yield Outcome("with inertia to first order", wrong, half)
 
-    def _along(self, drift: DriftVelocity, course: Course, tolerance: float, inertia: np.ndarray | None) -> list[Wrong]:
+    def _along(
+        self, drift: DriftVelocity, course: Course, tolerance: float, inertia: np.ndarray | None
+    ) -> list[MotionError]:
         at_start = drift.evaluations
         try:
             truth = without_inertia(drift, course, tolerance, self._left())
@@ -227,7 +229,7 @@ class UnscaledPaths:
             self.evaluations += drift.evaluations - at_start
         return self._compared(truth, inertia)
 
-    def _error(self, wrong: list[Wrong]) -> float:
+    def _error(self, wrong: list[MotionError]) -> float:
         return wrong[0].of(self.kind) if wrong else 0.0
 
     def _complete(self, evaluator: Evaluator, course: Course) -> Iterator[Outcome]:
@@ -245,7 +247,7 @@ class UnscaledPaths:
                 yield Outcome("complete", wrong, abs(error - before))
             before = error
 
-    def _compared(self, truth: Path, inertia: np.ndarray | None) -> list[Wrong]:
+    def _compared(self, truth: Path, inertia: np.ndarray | None) -> list[MotionError]:
         wrong = compare(self.record, self.motion, truth, inertia)
         end = arrival(self.record, self.motion.groups, truth, inertia)
         if end is not None:
@@ -264,7 +266,7 @@ class UnscaledPaths:
             self.evaluations, self.latest, self.inertial = self.evaluations + spent, truth, False
             moving = motion.reach > motion.error
             known = float((motion.error / scales(motion.groups, motion.reach))[moving].max(initial=0.0))
-            yield Outcome("unscaled, on the same noise", self._apart(motion, truth, False), known)
+            yield Outcome("unscaled, with the same noise", self._apart(motion, truth, False), known)
 
     def _on_the_same_noise(self, rule: str, longest: float) -> Iterator[Outcome]:
         record, before = self.record, None
@@ -283,7 +285,7 @@ class UnscaledPaths:
             finer = steps_within(record, 0.5 * steps.length)
             finest = finer.length >= steps.length
             if before is not None or finest:
-                yield self._beside_noise(f"{rule}, on the same noise", truth, before)
+                yield self._beside_noise(f"{rule}, with the same noise", truth, before)
                 if self.inertial:
                     return
             before, steps = truth, finer
@@ -302,7 +304,7 @@ class UnscaledPaths:
                 truth = within_windows(record, self.motion, drift, self.rate, tolerance, self._left())
             finally:
                 self.evaluations += drift.evaluations - at_start
-            yield self._beside_noise("without inertia, on the same noise", truth, before)
+            yield self._beside_noise("without inertia, with the same noise", truth, before)
             if self.inertial:
                 return
             before = truth
@@ -323,13 +325,13 @@ class UnscaledPaths:
         wrong, kind = self._apart(self.motion, truth, overdamped), self.kind
         changes = np.ptp(self.record.observables["factor_damping"][1:]) > 0.0
         others = [] if before is None else self._apart(self.motion._replace(path=before), truth, False)
-        apart = {one.what: one.of(kind) for one in (wrong if before is None else others)}
-        taken = _known(wrong, kind, lambda one: one.taken(kind) * (1.0 if changes else TAKEN))
-        known = _known(wrong, kind, lambda one: apart.get(one.what, 0.0))
+        changes_of = {one.what: one.of(kind) for one in (wrong if before is None else others)}
+        taken = _known(wrong, kind, lambda one: one.subtracted(kind) * (1.0 if changes else INERTIA_UNCERTAINTY))
+        known = _known(wrong, kind, lambda one: changes_of.get(one.what, 0.0))
         self.inertial = taken > known
         return Outcome(how, wrong, known + taken)
 
-    def _apart(self, motion: Motion, truth: Path, overdamped: bool) -> list[Wrong]:
+    def _apart(self, motion: Motion, truth: Path, overdamped: bool) -> list[MotionError]:
         """Return the errors of a motion relative to a true path at its frames. The two may end at different times."""
         count = min(truth.times.size, motion.path.times.size)
         mine, other = (Path(*(values[:count] for values in path)) for path in (motion.path, truth))

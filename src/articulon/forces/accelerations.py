@@ -145,7 +145,7 @@ def _own(model: Model, q: np.ndarray, u: np.ndarray, time: float, where: str) ->
     """The model's own forces without Brownian ones (nu,) or (states, nu)."""
     if contact_of(model) is not None:
         raise ModelError(
-            f"{where}: forces: contact forces depend on their history, which a state alone does not give; "
+            f"{where}: forces: contact forces depend on their history, which a state does not contain; "
             "leave out `forces` and give the contact forces as wrenches"
         )
     return generalized_forces(model, q, u, time=time)

@@ -290,8 +290,10 @@ class Force(Declaration):
     adjoint: ClassVar[Any] = None
     """``adjoint(table, gradient, at)``, a class method: passes that add the derivatives of the virtual power of its
     forces with respect to the state (see ``AdjointAt``) and to the numbers of its table. The latter are added to
-    ``gradient``, a table of the same type. Scratch left by ``fill`` may belong to another state. None for a force whose
-    derivatives are not known."""
+    ``gradient``, a table of the same type. Scratch left by ``fill`` may belong to another state, except with
+    ``adjoint_reads_fill``. None for a force whose derivatives are not known."""
+    adjoint_reads_fill: ClassVar[bool] = False
+    """Whether ``adjoint`` reads scratch of the latest ``fill``, which must then have been at the same state."""
 
     tangent: ClassVar[Any] = None
     """``tangent(table, change, at)``, a class method: passes that add the change of its forces with the state (see

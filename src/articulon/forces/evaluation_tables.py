@@ -22,7 +22,7 @@ from articulon.forces.solver_tables import Forces
 from articulon.forces.user_functions import UserFunctions
 from articulon.model import Forest, Loops, Model, Motions, Workspace, kernel_tables, workspace
 from articulon.passes import Bound, Pass, functions
-from articulon.thermostats.base import OVERDAMPS, WAY, BaseThermostat, Bath, no_bath, variables_of
+from articulon.thermostats.base import EFFECT, OVERDAMPS, BaseThermostat, Bath, no_bath, variables_of
 
 
 class System(NamedTuple):
@@ -87,7 +87,7 @@ class ModelTables:
         self.system = System(forest, tables, loops, motions, bath)
         self.linear_flow = tables.flow
         self.bath = np.zeros((2, variables_of(bath)))
-        self.overdamped = bool(bath.choice[WAY] == OVERDAMPS)
+        self.overdamped = bool(bath.choice[EFFECT] == OVERDAMPS)
         self.constrained = bool(model.loops.kind.size) or rotations == "euler-parameters"
         self.motion_functions = functions(motion_functions(model), MOTION)
         self._on_sites: list[tuple[Bound, tuple[Any, ...]]] = []

@@ -40,6 +40,7 @@ class Fixman(Force):
     positional: ClassVar[tuple[str, ...]] = ("temperature",)
     energy_channel = CONFORMATIONAL
     of_determinant = True
+    adjoint_reads_fill = True
     side_by_side: ClassVar[bool] = True
 
     kind: Literal["fixman"] = "fixman"
@@ -75,7 +76,7 @@ class Fixman(Force):
             if abs(T - own) > 1e-9 * max(T, own):
                 raise ModelError(
                     f"the force 'fixman' has the temperature {own:g} and the {what} {T:g}: part of "
-                    "the bias would remain; give both one temperature, steady over the run"
+                    "the bias would remain; give both the same temperature, constant during the run"
                 )
 
     @classmethod
@@ -121,7 +122,8 @@ class Fixman(Force):
     @classmethod
     def adjoint(cls, table: FixmanTable, gradient: FixmanTable, at: AdjointAt) -> Iterator[Bound]:
         """See :class:`Force`."""
-        yield from determinant_adjoint(at, -1.0, table.half_kT, gradient.half_kT)
+        assert table.arrays is not None
+        yield from determinant_adjoint(at, -1.0, table.half_kT, gradient.half_kT, table.arrays)
 
     @classmethod
     def tangent(cls, table: FixmanTable, change: FixmanTable, at: TangentAt) -> Iterator[Bound]:

@@ -36,7 +36,7 @@ def draw_for_states(noise, seeds, window, drawn, held):
 
 
 @pass_of
-def push_by_noise(drag, ws, held, wrench):
+def add_noise_wrenches(drag, ws, held, wrench):
     """Add held forces and torques, in lanes, to the wrenches on the links."""
     noise_wrenches(drag, ws, held, 1.0, wrench)
 
@@ -110,7 +110,7 @@ class LaneTables(ModelTables):
         """Return the passes that add the Brownian forces of each state to ``at.stochastic``."""
         forces, held = self.system.forces, at.channels.held
         yield draw_for_states.bind(forces.noise, self._seeds, at.window, self._drawn, held.numbers)  # type: ignore
-        yield push_by_noise.bind(forces.drag, at.ws, held, at.stochastic)
+        yield add_noise_wrenches.bind(forces.drag, at.ws, held, at.stochastic)
 
     def at(self, q: Any, u: Any, time: np.ndarray, window: np.ndarray, friction: tuple[Any, Any] | None = None) -> At:
         """Return the input and output arrays of force passes, in lanes; drag and noise go to ``friction`` (2, links,

@@ -45,7 +45,7 @@ def modal_springs_flexible(forest, q, tau):
     for b in range(tables.u_start.size):
         start = tables.mode[b]
         for j in range(tables.mode[b + 1] - start):
-            tau[tables.u_start[b] + j] += tables.pull[start + j]
+            tau[tables.u_start[b] + j] += tables.locked_force[start + j]
 
 
 @for_flexible(modal_damping)
@@ -61,7 +61,7 @@ def modal_energy_flexible(forest, q):
     for b in range(tables.q_start.size):
         count, at = tables.mode[b + 1] - tables.mode[b], tables.q_start[b]
         for j in range(count):
-            total -= tables.pull[tables.mode[b] + j] * q[at + j]
+            total -= tables.locked_force[tables.mode[b] + j] * q[at + j]
             for k in range(count):
                 total += 0.5 * tables.stiffness[tables.own_pair[b] + j * count + k] * q[at + j] * q[at + k]
     return total

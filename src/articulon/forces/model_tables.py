@@ -25,7 +25,7 @@ from articulon.model.state import (
     THERMOSTAT,
     THERMOSTAT_RATE,
 )
-from articulon.thermostats.base import GAIN, NOTHING, WAY, Bath
+from articulon.thermostats.base import EFFECT, GAIN, NOTHING, Bath
 
 
 def force_tables(
@@ -80,7 +80,7 @@ def force_tables(
 
 def thermostat_channels(bath: Bath) -> set[int]:
     """Return the channels in which a thermostat acts."""
-    if bath.choice[WAY] == NOTHING:
+    if bath.choice[EFFECT] == NOTHING:
         return set()
     return {THERMOSTAT, THERMOSTAT_RATE} if bath.constants[GAIN] > 0.0 else {THERMOSTAT}
 

@@ -4,6 +4,9 @@ With V and V' the virtual velocities of the two sites of a pair, forces g d have
 over pairs. The derivative of P with respect to the position of the first site is K (V − V'), with K = ∂(g d)/∂d
 (``site_pair_law.py``); with respect to that of the second it is the opposite. Each moving site sums over its own
 partners, as for the forces.
+
+The adjoint also writes to the fixed partners. The compiler does not vectorise a loop with such stores, so the adjoint
+takes four partners at a time in lanes. Wider registers need proportionally more time for a quotient or a root.
 """
 
 from articulon.algebra.vectors import (
@@ -16,13 +19,18 @@ from articulon.algebra.vectors import (
     load_from,
     load_matrix,
     scale,
+    store,
     store_from,
     sub,
 )
 from articulon.forces.point_springs import arm_of, end_changes, motion_of, place_of, pull_change
 from articulon.forces.site_pair_law import pair_change, site_law, site_law_by_parameters
 from articulon.kernels import jit
+from articulon.lane_registers import in_all, load_run, store_run, total
 from articulon.passes import pass_of
+
+LANES = 4
+"""Partners that the adjoint takes at a time."""
 
 
 @jit
@@ -33,6 +41,57 @@ def column(array, s):
 @jit
 def store_column(array, s, a):
     array[0, s], array[1, s], array[2, s] = a[0], a[1], a[2]
+
+
+@jit
+def column_run(like, array, s):
+    """Return consecutive columns from s on, in lanes."""
+    return (load_run(like, array[0], s), load_run(like, array[1], s), load_run(like, array[2], s))
+
+
+@jit
+def store_column_run(array, s, a):
+    store_run(array[0], s, a[0])
+    store_run(array[1], s, a[1])
+    store_run(array[2], s, a[2])
+
+
+@jit
+def totals(a):
+    return (total(a[0]), total(a[1]), total(a[2]))
+
+
+@jit
+def partner_adjoint(law, x, V, place, velocity, sums):
+    """Add the terms of one partner to the sums of a site: the force, and the derivatives of the power with respect to
+    the position of the site and to A, B and C. Return these sums and K (V − V'). Partners may be in lanes."""
+    d = sub(x, place)
+    r2, power = dot(d, d), dot(d, V)
+    _, g, L = site_law(r2, law[0], law[1], law[2])
+    change = pair_change(g, L, d, sub(V, velocity))
+    by_law = scale(power, site_law_by_parameters(r2))
+    return (add(sums[0], scale(g, d)), add(sums[1], change), add(sums[2], by_law)), change
+
+
+@jit
+def run_adjoint(low, high, fixed, law, x, V, place, velocity, by_fixed):
+    """Return the sums of ``partner_adjoint`` over a run of partners; subtract K (V − V') from ``by_fixed`` (3, sites)
+    where the partners are fixed."""
+    none = in_all(0.0, LANES)
+    start = (none, none, none)
+    lanes = (start, start, start)
+    whole = high - (high - low) % LANES
+    for p in range(low, whole, LANES):
+        at, moved = column_run(none, place, p), column_run(none, velocity, p)
+        lanes, change = partner_adjoint(law, x, V, at, moved, lanes)
+        if fixed:
+            store_column_run(by_fixed, p, sub(column_run(none, by_fixed, p), change))
+    sums = (totals(lanes[0]), totals(lanes[1]), totals(lanes[2]))
+    for p in range(whole, high):
+        sums, change = partner_adjoint(law, x, V, column(place, p), column(velocity, p), sums)
+        if fixed:
+            store_column(by_fixed, p, sub(column(by_fixed, p), change))
+    return sums
 
 
 @pass_of
@@ -47,22 +106,11 @@ def pair_adjoint(pairs, gradient, ws, motion, velocity, by_place):
     for s in range(moving):
         x, V, force, by_x = column(place, s), column(velocity, s), ZERO, ZERO
         for run in range(pairs.start[s], pairs.start[s + 1]):
-            A, B, C = pairs.law[run, 0], pairs.law[run, 1], pairs.law[run, 2]
-            by_A, by_B, by_C = 0.0, 0.0, 0.0
-            stands = pairs.low[run] >= moving
-            for p in range(pairs.low[run], pairs.high[run]):
-                d = sub(x, column(place, p))
-                r2, power = dot(d, d), dot(d, V)
-                _, g, L = site_law(r2, A, B, C)
-                a, b, c = site_law_by_parameters(r2)
-                by_A, by_B, by_C = by_A + a * power, by_B + b * power, by_C + c * power
-                change = pair_change(g, L, d, sub(V, column(velocity, p)))
-                force, by_x = add(force, scale(g, d)), add(by_x, change)
-                if stands:
-                    store_column(gradient.place, p, sub(column(gradient.place, p), change))
-            gradient.law[run, 0] += by_A
-            gradient.law[run, 1] += by_B
-            gradient.law[run, 2] += by_C
+            low, high, law = pairs.low[run], pairs.high[run], load(pairs.law, run)
+            given = law, x, V, place, velocity, gradient.place
+            pull, change, by_law = run_adjoint(low, high, low >= moving, *given)
+            force, by_x = add(force, pull), add(by_x, change)
+            store(gradient.law, run, add(load(gradient.law, run), by_law))
         i = links[s]
         arm = sub(x, load(ws.position, i))
         by_arm = add(by_x, cross(force, load_from(motion, i, 0)))

@@ -21,7 +21,7 @@ from articulon.integrate.status import DIVERGED, LEAPT, REACHED, leap_of
 from articulon.model import State
 from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
 from articulon.scaling.base import INPUTS
-from articulon.thermostats.base import BOLTZMANN, FRICTION, KICKS, LINEAR, SEED, STREAM, WAY, Bath
+from articulon.thermostats.base import BOLTZMANN, EFFECT, FRICTION, KICKS, LINEAR, SEED, STREAM, Bath
 
 FORCES = "lennard-jones, weeks-chandler-andersen, and twelve-six without C"
 """Forces that a device supports."""
@@ -144,8 +144,8 @@ class DeviceParticleDriver(ArrayDriver):
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
         self.bath = self.evaluator.system.bath
-        self.shaken = bool(self.bath.choice[WAY] == KICKS)
-        self.history = 2 + self.shaken * self.evaluator.model.bodies
+        self.langevin = bool(self.bath.choice[EFFECT] == KICKS)
+        self.history = 2 + self.langevin * self.evaluator.model.bodies
         """Layout: 1 once the run has begun; the kinetic energy minus the works at that time; the thermostat's heat to
         each particle."""
         self.engine = engine_of(self.evaluator, problem.device, problem.precision)
@@ -177,7 +177,7 @@ class DeviceParticleDriver(ArrayDriver):
             history[:2] = 1.0, self._kinetic_energy(v) - work[POTENTIAL] - work[THERMOSTAT]
             history[2:] = 0.0
             history[2:3] = work[THERMOSTAT]
-        engine.load(x, v, state.rebuild.T, history[2:] if self.shaken else None)
+        engine.load(x, v, state.rebuild.T, history[2:] if self.langevin else None)
         loaded = time.perf_counter()
         taken, well = engine.advance(steps, self.step, float(state.factor[POTENTIAL]), self._shaking(before, steps))
         advanced = time.perf_counter()
@@ -186,7 +186,7 @@ class DeviceParticleDriver(ArrayDriver):
             return LEAPT if engine.leapt else DIVERGED
         state.rebuild[:] = engine.listed_at().T
         x[:], v[:] = engine.store()
-        if self.shaken:
+        if self.langevin:
             history[2:] = engine.heats()
             work[THERMOSTAT] = history[2:].sum()
         work[POTENTIAL] = self._kinetic_energy(v) - history[1] - work[THERMOSTAT]
@@ -199,7 +199,7 @@ class DeviceParticleDriver(ArrayDriver):
 
     def _shaking(self, before: int, steps: int) -> Any:
         """Return the action of the Langevin thermostat on steps after ``before`` others; None without it."""
-        if not self.shaken:
+        if not self.langevin:
             return None
         from articulon.gpu.particle_engine import Shaking
 

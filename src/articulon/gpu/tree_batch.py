@@ -6,7 +6,7 @@ import numpy as np
 
 from articulon.dynamics.multibody_functions import check_model
 from articulon.dynamics.state_rows import rows_of
-from articulon.ensembles.state_ensemble import held_window, seeds_of, standing_factors, states_of
+from articulon.ensembles.state_ensemble import constant_factors, held_window, seeds_of, states_of
 from articulon.errors import ModelError
 from articulon.forces.brownian import brownian_of
 from articulon.gpu import tree_forces, tree_kernels
@@ -66,7 +66,7 @@ class TreeBatch:
         """Enable the model's own forces, times the factors of a policy; ``held`` is how long each noise value is held
         [time], by default :func:`held_window`, and ``seeds`` are those of the states."""
         check_forces(self.model, self.where)
-        factor = standing_factors(scaling, self.where)
+        factor = constant_factors(scaling, self.where)
         window = held_window(self.model, scaling, held, self.where)
         noisy = brownian_of(self.model) is not None
         self.take_tables(factor, window, seeds_of(seeds, self.states, self.where, noisy))

@@ -157,7 +157,7 @@ def work_of(model: Model, states: int, real: Any, device: Any) -> Any:
         for name, count in rows.items():
             setattr(work, name, wp.zeros((max(count, 1), states), dtype=real, device=device))
     except RuntimeError as failure:  # other programs use the memory too
-        raise _too_large(states, needed, f"{device.alias} has no room left ({failure})") from None
+        raise _too_large(states, needed, f"{device.alias} has no memory left ({failure})") from None
     return work
 
 

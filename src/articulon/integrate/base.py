@@ -171,8 +171,8 @@ def open_loop(evaluator: Evaluator) -> str:
     """Reason why a step has not ended on the loop constraints, for ``Driver.failure``."""
     arrays, model = evaluator.solver.loops, evaluator.model
     return (
-        f"{model.loop_name(int(arrays.rank[1]))} cannot be closed after the next step, its best error being "
-        f"{arrays.left[0]:.2g} of the model's size: what drives the mechanism takes it beyond its reach, or given "
+        f"{model.loop_name(int(arrays.rank[1]))} cannot be closed after the next step (the smallest error is "
+        f"{arrays.left[0]:.2g} of the model's size): the mechanism is driven beyond its range, or given "
         "motions contradict each other; the acceleration is largest"
     )
 

@@ -11,7 +11,7 @@ from articulon.integrate.bead_lanes import (
     give_joints,
     give_places,
     kick_beads,
-    stir_beads,
+    langevin_beads,
     take_beads_in_lanes,
     take_places,
 )
@@ -19,13 +19,13 @@ from articulon.integrate.bead_tables import Beads, beads_of
 from articulon.integrate.fixed_steps import ArrayDriver
 from articulon.integrate.problem import Problem
 from articulon.integrate.rod_flights import are_beads
-from articulon.integrate.shared_groups import SHARED, shared_flights, shared_kicks, shared_stirring
+from articulon.integrate.shared_groups import SHARED, shared_flights, shared_kicks, shared_langevin
 from articulon.integrate.status import DIVERGED, NOT_CONVERGED, REACHED, STOPPED, stop_reached
 from articulon.kernels import kernel, prepare_for
 from articulon.model import State
 from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
 from articulon.passes import Bound, Program, compile_passes, run
-from articulon.thermostats.base import KICKS, WAY
+from articulon.thermostats.base import EFFECT, KICKS
 
 ON_BEAD = 1e-12
 """Distance of a site from its bead, divided by the length of the rod, below which the site lies on the bead."""
@@ -35,7 +35,7 @@ def moves_beads(problem: Problem) -> bool:
     """Whether the model has nothing but trees of beads on rods and forces between their beads, with a Langevin
     thermostat or none."""
     e, policy = problem.evaluator, problem.policy
-    forces, forest, way = e.system.forces, e.system.forest, e.system.bath.choice[WAY]
+    forces, forest, effect = e.system.forces, e.system.forest, e.system.bath.choice[EFFECT]
     plain = not (policy.scales or policy.follows) and problem.barostat is None and forest.flexible is None
     plain = (
         plain
@@ -47,7 +47,7 @@ def moves_beads(problem: Problem) -> bool:
         return False
     if forces.terms or forces.drag.link.size or forces.noise.choice[0] or forces.gravity.any() or e.linear_flow:
         return False
-    if e.thermostat is not None and (way != KICKS or e.bath.shape[1]):
+    if e.thermostat is not None and (effect != KICKS or e.bath.shape[1]):
         return False
     return bool(are_beads(forest).all()) and _sites_on_beads(problem)
 
@@ -93,7 +93,7 @@ class Programs(NamedTuple):
     """Applies the forces over half a step."""
     fly: Any
     """Free flight over half a step."""
-    stir: Any
+    apply_langevin: Any
     """Friction and noise of the Langevin thermostat; empty without one."""
     give: Any
     """Writes positions and velocities from the lanes into the memory."""
@@ -127,7 +127,7 @@ def advance_beads(programs, h, stop, state, arrays, steps, taken):
         run(programs.kick)
         run(programs.fly)
         arrays.clock[0], arrays.number[0] = h * step, step
-        run(programs.stir)
+        run(programs.apply_langevin)
         run(programs.fly)
         if arrays.status[0] != REACHED:
             return arrays.status[0]
@@ -184,19 +184,19 @@ class BeadDriver(ArrayDriver):
         forest, ws = e.system.forest, e.ws
         placed = place_links.bind(forest, state.q, ws), move_links.bind(forest, state.u, ws)
         flying, kicking = (beads, arrays.half, arrays.status), (beads, arrays.half, work, arrays.size)
-        stirring = beads, e.system.bath, arrays.clock, arrays.number, work
+        arguments = beads, e.system.bath, arrays.clock, arrays.number, work
         shares = beads.link.size >= SHARED
         kick = shared_kicks(*kicking) if shares else kick_beads.bind(*kicking)
         fly = shared_flights(*flying) if shares else fly_beads.bind(*flying)
-        stir = []
+        apply_langevin = []
         if e.thermostat is not None:
-            stir = [shared_stirring(*stirring) if shares else stir_beads.bind(*stirring)]
+            apply_langevin = [shared_langevin(*arguments) if shares else langevin_beads.bind(*arguments)]
         parts = [
             [*placed, take_places.bind(forest, ws, memory), take_beads_in_lanes.bind(beads, memory)],
             [filling],
             [kick],
             [fly],
-            stir,
+            apply_langevin,
             [give_places.bind(beads, memory)],
             [give_joints.bind(forest, memory, state.q, state.u, ws), *placed],
         ]
@@ -225,6 +225,6 @@ class BeadDriver(ArrayDriver):
         """See :class:`ArrayDriver`."""
         if status == NOT_CONVERGED:
             self.failure = (
-                f"the free flight of the bodies is not found in steps of {self.step:.6g}, so shorten integrator.step; "
-                "the acceleration is largest"
+                f"the iteration for the free flight of the bodies does not converge in steps of {self.step:.6g}, so "
+                "shorten integrator.step; the acceleration is largest"
             )

@@ -130,11 +130,11 @@ def give_joints(forest, history, q, u, ws):
         v = (history[6 * k + 3], history[6 * k + 4], history[6 * k + 5])
         frame = joint_frame(parent, rotation, ws.quaternion, k)
         axes = matrix(frame)
-        begins, carried, spin = load(forest.position, k), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        begins, carried, angular_velocity = load(forest.position, k), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         if p >= 0:
             begins = (history[6 * p], history[6 * p + 1], history[6 * p + 2])
             carried = (history[6 * p + 3], history[6 * p + 4], history[6 * p + 5])
-            spin = load_from(ws.twist, p, 3)
+            angular_velocity = load_from(ws.twist, p, 3)
         if forest.kind[k] == XYZ:
             store_at(q, kq, apply_t(axes, sub(x, begins)))
             store_at(u, ku, apply_t(axes, v))
@@ -149,11 +149,11 @@ def give_joints(forest, history, q, u, ws):
         axes = matrix(e)
         q[kq], q[kq + 1], q[kq + 2], q[kq + 3] = own[0], own[1], own[2], own[3]
         # ω across the rod, minus that of the parent; the joint's angular velocity has no component along the rod.
-        w = sub(scale(1.0 / length, cross(z, sub(v, carried))), spin)
+        w = sub(scale(1.0 / length, cross(z, sub(v, carried))), angular_velocity)
         a, b = dot(column(axes, 0), w), dot(column(axes, 1), w)
         u[ku], u[ku + 1] = a, b
         store_quaternion(ws.quaternion, k, e)
-        store_from(ws.twist, k, 3, add(spin, apply(axes, (a, b, 0.0))))
+        store_from(ws.twist, k, 3, add(angular_velocity, apply(axes, (a, b, 0.0))))
 
 
 # Steps in the lanes
@@ -210,7 +210,7 @@ def kick_group(beads, h, g):
 
 
 @jit
-def stir_group(beads, c, s, g):
+def langevin_group(beads, c, s, g):
     """Apply friction and noise to a group; returns twice the energy that it gains."""
     rods, first, last = beads.rods, beads.group[g], beads.group[g + 1]
     change = 0.0 * beads.mass[first]
@@ -259,7 +259,7 @@ def kick_beads(beads, half, work, size):
 
 
 @pass_of
-def stir_beads(beads, bath, clock, number, work):
+def langevin_beads(beads, bath, clock, number, work):
     """Apply Langevin friction and noise over the time ``clock[1]`` from ``clock[0]`` on, and add its work."""
     time, h = clock[0], clock[1]
     c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
@@ -267,7 +267,7 @@ def stir_beads(beads, bath, clock, number, work):
     fill_copies(beads, beads.noise_numbers)
     gained = 0.0
     for g in range(beads.group.size - 1):
-        gained += stir_group(beads, c, s, g)
+        gained += langevin_group(beads, c, s, g)
     work[THERMOSTAT] += 0.5 * gained
 
 

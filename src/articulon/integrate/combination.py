@@ -150,8 +150,8 @@ def _noise(c: Combination, **options: str) -> bool:
     return force is not None and all(getattr(force, key) == value for key, value in options.items())
 
 
-def _acts(c: Combination, way: int) -> bool:
-    return c.thermostat is not None and c.thermostat.way == way and not c.thermostat.deterministic
+def _acts(c: Combination, effect: int) -> bool:
+    return c.thermostat is not None and c.thermostat.way == effect and not c.thermostat.deterministic
 
 
 FEATURES: dict[str, Feature] = {

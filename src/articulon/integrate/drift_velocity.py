@@ -148,9 +148,10 @@ class DriftVelocity:
         found = np.zeros(self.model.nq)
         found[self._rates] = u[self._speeds]
         if self._turns:
-            spin = np.append(u, 0.0)[np.array(self._spins)]
+            angular_velocity = np.append(u, 0.0)[np.array(self._spins)]
             found[np.array(self._turns)] = 0.5 * quaternion_product(
-                q[np.array(self._turns)], np.concatenate([np.zeros((len(spin), 1)), spin], axis=1)
+                q[np.array(self._turns)],
+                np.concatenate([np.zeros((len(angular_velocity), 1)), angular_velocity], axis=1),
             )
         return found
 

@@ -9,7 +9,7 @@ their spheres, but not on the length of a day or the order of a list.
 
 import numpy as np
 
-from articulon.integrate.event_foretelling import foretell
+from articulon.integrate.event_prefetching import prefetch_events
 from articulon.integrate.hard_sphere_tables import COUNT, EVENT, LINK, MOTION, NOBODY, SETTING, SphereTables
 from articulon.kernels import jit, kernel
 
@@ -96,7 +96,7 @@ def earliest(spheres):
             counts[COUNT.turned] += turned
             return found
         day += 1
-        foretell(spheres, day)
+        prefetch_events(spheres, day)
     counts[COUNT.turned] += spheres.days.size
     found = earliest_of_all(spheres)
     if found != NOBODY:

@@ -82,9 +82,9 @@ class EventDrivenDriver(Driver):
         name = self.evaluator.model.names[self.gas.collapsed]
         instead = "choose a larger restitution, or one of the explicit rules, with resting_speed"
         if not self.gas.gravity.any():
-            instead = "give resting_speed, a speed of approach below which an impact takes all of it"
+            instead = "give resting_speed: impacts below this speed of approach are fully inelastic"
         return (
-            f"impacts without end, each sooner than the one before, around '{name}' (inelastic collapse): {instead}; "
+            f"endless impacts at ever shorter intervals around '{name}' (inelastic collapse): {instead}; "
             "the acceleration is largest"
         )
 
@@ -109,8 +109,8 @@ def gas_of(model: Model) -> SphereGas:
         )
     if resting and gravity.any():
         raise CaseError(
-            "forces.impacts.resting_speed: 'event-driven' has no contacts that last, which gravity would press "
-            "together; leave it out, or choose one of the explicit rules"
+            "forces.impacts.resting_speed: 'event-driven' has no resting contacts, which gravity would "
+            "cause; leave it out, or choose one of the explicit rules"
         )
     return SphereGas(
         sites.radius.copy(),
@@ -146,7 +146,7 @@ def box_of(model: Model) -> SphereBox:
 def check_apart(model: Model, q: np.ndarray) -> None:
     """Raise ModelError for hard spheres that overlap each other or a reflecting wall at coordinates (nq,)."""
     gas, places = gas_of(model), q.reshape(-1, 3)
-    low, high = (edge[None] - way * gas.radius[:, None] for edge, way in ((gas.box.low, -1.0), (gas.box.high, 1.0)))
+    low, high = (edge[None] - sign * gas.radius[:, None] for edge, sign in ((gas.box.low, -1.0), (gas.box.high, 1.0)))
     slack = OVERLAP * gas.radius[:, None]
     outside = ((places < low - slack) | (places > high + slack)) & (gas.box.faces == WALL)
     if outside.any():

@@ -110,8 +110,8 @@ class ExplicitDriver(Driver):
             self.failure = open_loop(self.evaluator)
         elif status == DIVERGED and loops.kind.size and self.control.step[0] == 0.0:
             self.failure = (
-                "the step has become too short to go on: the mechanism comes to where its loops are singular or cannot "
-                "be closed any more, or a force varies too fast; the acceleration is largest"
+                "the step has become too short to continue: the loops of the mechanism become singular or can no "
+                "longer be closed, or a force varies too fast; the acceleration is largest"
             )
         return DIVERGED if status == NOT_CLOSED else status
 

@@ -80,7 +80,7 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
     ),
     ("adaptive", "swing joints"): Refusal(
         "adaptive",
-        "rods that are locked to each other could spin as one, and a swing joint excludes spin",
+        "rods that are locked to each other could spin together as one body, and a swing joint excludes spin",
         "join the rods by spherical joints, with an inertia, or leave out [adaptive]",
     ),
     ("euler-parameters", "swing joints"): Refusal(
@@ -131,7 +131,7 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
     ),
     ("flexible", "impacts"): Refusal(
         "forces",
-        "an impact acts at an instant, and the waves that it sends through a flexible body take time",
+        "an impact is instantaneous, but the waves that it causes in a flexible body take time",
         "leave out the impacts, or make the bodies rigid",
         ", and {body} is flexible",
     ),
@@ -147,8 +147,8 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         "armature",
         Refusal(
             "forces",
-            "it reads the inertia and the speeds of links alone, which leaves out armatures",
-            "leave out the armatures, or what reads the inertia",
+            "this feature uses only the inertia and the speeds of links, so it would leave out the armatures",
+            "leave out the armatures, or this feature",
         ),
     ),
     ("adaptive", "armature"): Refusal(
@@ -167,7 +167,7 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         "choose 'articulated' or 'kane'",
     ),
     ("device", "armature"): Refusal(
-        "run.device", "the code for devices does not support armatures", "leave it out, or the armatures"
+        "run.device", "the code for devices does not support armatures", "leave out run.device, or the armatures"
     ),
     ("adaptive", "impacts"): Refusal(
         "adaptive",

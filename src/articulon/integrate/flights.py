@@ -98,9 +98,12 @@ def _sorts(model: Model, forest: Forest, in_lanes: bool) -> np.ndarray:
     swinging = np.flatnonzero((forest.kind == Swing.kind) & ((sort != BEADS) | in_lanes))
     if swinging.size:
         reason = (
-            "many states side by side have no flights of beads"
+            "flights of beads are not available for many states side by side"
             if in_lanes
-            else "a tree with swing joints flies where all of it are beads on rods that follow each other"
+            else (
+                "a tree with swing joints can fly only if all its bodies are beads on rods that start at the bead "
+                "of their parent"
+            )
         )
         raise CaseError(
             f"integrator.drift: 'geodesic' does not move body '{model.names[int(model.head[swinging[0]])]}' on its "

@@ -137,7 +137,7 @@ def advance(law, bath_step, inputs, parameters, passes, bath, h, stop, state, ar
             run(passes.move)
             rub(passes, h, arrays)
         run(passes.move)
-        run(passes.stir)
+        run(passes.apply_langevin)
         run(passes.arrive)
         if arrays.status[0] != REACHED:
             return arrays.status[0]

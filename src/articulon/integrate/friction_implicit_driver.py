@@ -68,8 +68,8 @@ class FrictionImplicitDriver(FixedStepDriver):
             return DIVERGED
         if status == NOT_CONVERGED:
             self.failure = (
-                f"the free flight of the bodies is not found in steps of {self.step:.6g}, so shorten integrator.step; "
-                "the acceleration is largest"
+                f"the iteration for the free flight of the bodies does not converge in steps of {self.step:.6g}, so "
+                "shorten integrator.step; the acceleration is largest"
             )
             return DIVERGED
         return int(status)
@@ -100,8 +100,8 @@ def turn_of(problem: Problem) -> np.ndarray | None:
         return None
     if problem.policy.scales:
         raise CaseError(
-            f"integrator.long_range_every: '{problem.policy.policy}' goes by the forces of a moment, and slow forces "
-            "act in impulses then; leave one of the two out"
+            f"integrator.long_range_every: '{problem.policy.policy}' needs the forces at each moment, and slow forces "
+            "act as impulses with this key; leave one of the two out"
         )
     if not (problem.evaluator.sites.system.level == LONG).any():
         raise CaseError(

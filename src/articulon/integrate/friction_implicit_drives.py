@@ -136,7 +136,7 @@ def begin_search(driving, udot):
 
 
 @jit
-def go_along(driving, part, udot):
+def set_along_iteration(driving, part, udot):
     """Set u' and A u' − f at a fraction of the Newton iteration."""
     for k in range(udot.size):
         udot[k] = driving.before[k] + part * (driving.found[k] - driving.before[k])
@@ -149,9 +149,9 @@ def rises(driving, coefficient, half, u, udot):
     find_resistance(driving, coefficient, half, u, udot)
     total, size = 0.0, 0.0
     for k in range(u.size):
-        way = driving.found[k] - driving.before[k]
-        total += way * (driving.resisted[k] - driving.there[k])
-        size += abs(way) * driving.size[k]
+        step = driving.found[k] - driving.before[k]
+        total += step * (driving.resisted[k] - driving.there[k])
+        size += abs(step) * driving.size[k]
     return total > SETTLED * size
 
 

@@ -27,7 +27,7 @@ from articulon.integrate.friction_implicit_impacts import CLEAR, ENDED, MEETS, P
 from articulon.integrate.friction_implicit_passes import Passes, parts
 from articulon.integrate.friction_implicit_scratch import scratch
 from articulon.integrate.held_contacts import CLOSED, drift_held, find_held_rows, hold
-from articulon.integrate.impact_settling import STILL, book_impacts, endless, set_rests
+from articulon.integrate.impact_settling import STILL, book_impacts, endless_impacts, set_rests
 from articulon.integrate.problem import Problem
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED
 from articulon.kernels import one_blas_thread, prepare_for
@@ -77,18 +77,21 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
             forest, q, u, ws = e.system.forest, arrays.q, arrays.u, e.ws
             rubs = resistance_of(e.system.forces.terms) is not None
             inertias = arrays.mass, arrays.moment, arrays.inertia
-            laden, programs = response(e.model, inertias, arrays.diagonal if rubs else None)
+            augmented_workspace, programs = response(e.model, inertias, arrays.diagonal if rubs else None)
             own, table, p = engine.response, engine.table, engine.pressed
             start, uncounted = np.zeros((2, q.size + u.size)), np.zeros(1)
             placing = Program([place_links.bind(forest, q, ws)])
             moving = Program([move_links.bind(forest, u, ws)])
-            kept = [laden, programs, placing, moving]
+            kept = [augmented_workspace, programs, placing, moving]
 
             def held(travelling: list[Any]) -> list[Any]:
                 on = start, arrays.span, arrays.work, arrays.status, placing, moving, Program(travelling)
                 return [drift_held.bind(own, table, p, q, u, *on)]
 
-            by_friction = [find_held_rows.bind(laden, table, p, q), hold.bind(p, arrays.udot, arrays.clock[1:])]
+            by_friction = [
+                find_held_rows.bind(augmented_workspace, table, p, q),
+                hold.bind(p, arrays.udot, arrays.clock[1:]),
+            ]
             found = found._replace(
                 locate=[*found.locate, find_held_rows.bind(own, table, p, q)],
                 predict=[*found.predict, hold.bind(p, arrays.acceleration, uncounted)],
@@ -195,7 +198,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
             state.counters[REJECTED] += 1
             self.events += why in (MEETS, PULLS)
             if self.events > MOST_EVENTS:
-                self.failure = endless(self.impacts.name(self.ends.found))
+                self.failure = endless_impacts(self.impacts.name(self.ends.found))
                 return None
             if why == PULLS:
                 with one_blas_thread():
@@ -330,7 +333,7 @@ class FrictionImplicitImpactDriver(FixedStepDriver):
             return True
         rests = self._resting(at, touching, rested, met, moved)
         if len(rests.contact) > len(engine.pressed.contact):
-            self.failure = f"{len(rests.contact)} contacts rest, and there is room for {len(engine.pressed.contact)}"
+            self.failure = f"{len(rests.contact)} contacts rest, but the capacity is {len(engine.pressed.contact)}"
             return False
         set_rests(engine, memory, rested, rests)
         if len(rests.contact):
@@ -362,25 +365,25 @@ def check_impacts(problem: Problem, engine: ImpactEngine) -> None:
     if e.model.loops.kind.size or e.model.drives:
         raise CaseError(
             "integrator.rule: 'friction-implicit' holds loops and driven joints within the same parts of a step as "
-            f"contacts, and cannot do both; leave out the impacts, {instead}"
+            f"contacts, and does not support both; leave out the impacts, {instead}"
         )
     if int(problem.integrator.long_range_every) != 1:
         raise CaseError(
-            "integrator.long_range_every: slow forces act in impulses at steps of one length, and impacts end steps at "
-            "times of their own; leave it out"
+            "integrator.long_range_every: slow forces act as impulses at steps of one length, and impacts end steps "
+            "early; leave it out"
         )
     if not engine.may_rest:
         return
     if engine.rubs:
         raise CaseError(
-            "integrator.rule: contacts that rest slide without friction under 'friction-implicit', and these have "
-            f"some; set friction to 0, {instead}"
+            "integrator.rule: resting contacts slide without friction under 'friction-implicit', and these have "
+            f"friction; set friction to 0, {instead}"
         )
     others = (kind for kind, t in e.system.forces.terms if kind.resists(t) and kind.resistance != "joints")
     resisting = sorted(str(kind.model_fields["kind"].default) for kind in others)
     if resisting:
         raise CaseError(
-            "integrator.rule: contacts that rest under 'friction-implicit' push against the drag of bodies and the "
+            "integrator.rule: resting contacts under 'friction-implicit' support only the drag of bodies and the "
             f"damping and friction of joints, and '{resisting[0]}' resists speeds too; leave it out, {instead}"
         )
 

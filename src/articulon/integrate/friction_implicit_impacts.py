@@ -76,7 +76,7 @@ class Ends(NamedTuple):
     which the joints up to each link turn in a step, shape (links,)."""
     still: np.ndarray
     """Zeros, since speeds are constant in a drift, shape (links,)."""
-    spin: np.ndarray
+    angular_velocity: np.ndarray
     """Scratch, shape (links, 3)."""
     arm0: np.ndarray
     """Origin of each link relative to its parent's at the start of a step, world axes [length], shape (links, 3)."""
@@ -174,7 +174,7 @@ def centres(r, table, q, u, x, ends, arm):
     copy_into(r.u, u)
     run(r.place)
     sphere_states(table, r.ws, x, ends.w)
-    link_motion(ends.forest.parent, r.ws, ends.spin, arm)
+    link_motion(ends.forest.parent, r.ws, ends.angular_velocity, arm)
 
 
 @jit
@@ -305,8 +305,8 @@ def advance(passes, begin, h, steps, whole, impacts, ends, stop, state, arrays):
             ends.outcome[0] = FAR
             return done
         # Two spheres approach by at most twice the largest displacement: most steps need no search of pairs.
-        way = 2.0 * (widest(table, ends, q) + most)
-        if not (taken + way < left and way <= ends.bounds[0] * (apart - taken - way)):
+        travel = 2.0 * (widest(table, ends, q) + most)
+        if not (taken + travel < left and travel <= ends.bounds[0] * (apart - taken - travel)):
             if goes_far(table, ends):
                 ends.outcome[0] = FAR
                 return done
@@ -320,7 +320,7 @@ def advance(passes, begin, h, steps, whole, impacts, ends, stop, state, arrays):
                 left, apart = room(table, ends.x1, q)
             taken = 0.0
         else:
-            taken += way
+            taken += travel
         done += 1
         book_unscaled_works(state, state.work, work)
         copy_into(state.q, q)

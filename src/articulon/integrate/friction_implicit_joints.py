@@ -30,9 +30,9 @@ from articulon.integrate.friction_implicit_drives import (
     add_drives,
     begin_search,
     differs,
-    go_along,
     note_resistance,
     rises,
+    set_along_iteration,
 )
 from articulon.kernels import jit
 from articulon.lanes import any_of, choose
@@ -119,7 +119,7 @@ def shorten(driving, turn, rows, half, u, udot, rubbing):
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
         part = 0.5 * (low + high)
-        go_along(driving, part, udot)
+        set_along_iteration(driving, part, udot)
         find_coefficients(rows, u, half, udot, rubbing.latest)
         if rises(driving, rubbing.latest, half, u, udot):
             high = part

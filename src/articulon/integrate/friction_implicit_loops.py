@@ -50,7 +50,7 @@ from articulon.model import Forest, Loops, Workspace
 from articulon.model.loop_declarations import DRIVE
 from articulon.model.state import EXTERNAL, THERMOSTAT
 from articulon.passes import Bound, Program, pass_of, run
-from articulon.thermostats.langevin import stir_speeds
+from articulon.thermostats.langevin import langevin_speeds
 
 MOST_IMPULSES = 300
 """Most iterations for the impulse of a drift. Each reduces the error by about the angle by which the constraints
@@ -162,7 +162,7 @@ def begin(loops, q, u, arrays, start, moving, factoring):
 
 
 @jit
-def aim(loops, time, q, u, arrays, start, placing, moving, responding):
+def correct_impulses(loops, time, q, u, arrays, start, placing, moving, responding):
     """Correct the impulses by the error of φ = 0 after a drift over ``time``, ``arrays.residual``, and return to the
     start of the drift with the corrected speeds."""
     for r in range(loops.kind.size):
@@ -185,7 +185,7 @@ def aim(loops, time, q, u, arrays, start, placing, moving, responding):
 
 
 @jit
-def arrived(loops, turn, q, ws, arrays, before):
+def drift_converged(loops, turn, q, ws, arrays, before):
     """Return whether a drift step has reached φ = 0 as closely as the iteration can, and its error relative to the size
     of the rows."""
     row_residuals(loops, q, ws, arrays.motion, arrays.residual)
@@ -228,10 +228,10 @@ def drift_tangent(
         run(travelling)
         if status[0] != REACHED:
             return
-        ended, before = arrived(loops, turn, q, ws, arrays, before)
+        ended, before = drift_converged(loops, turn, q, ws, arrays, before)
         if ended:
             break
-        aim(loops, span[0], q, u, arrays, start, placing, moving, responding)
+        correct_impulses(loops, span[0], q, u, arrays, start, placing, moving, responding)
     if not arrays.left[0] <= OPEN:
         status[0] = max(status[0], NOT_CLOSED if arrays.left[0] < math.inf else DIVERGED)
         return
@@ -272,11 +272,11 @@ def drifting_tangent(
 
 
 @pass_of
-def stir_tangent(forest, loops, bath, clock, u, ws, noise, arrays, work, moving, factoring, responding):
+def langevin_tangent(forest, loops, bath, clock, u, ws, noise, arrays, work, moving, factoring, responding):
     """Apply Langevin friction and noise over the time ``clock[1]`` from ``clock[0]`` on, to the speeds that the loops
     leave free, at links whose poses and velocities are known; add its work."""
     before, driven = kinetic_energy(forest, ws), work[EXTERNAL]
-    stir_speeds(bath, clock, u, noise)
+    langevin_speeds(bath, clock, u, noise)
     project_speeds(loops, u, ws, arrays, work, moving, factoring, responding)
     run(moving)
     # The work by which drives hold their joints is recorded as work of the drives.

@@ -25,8 +25,8 @@ from articulon.integrate.friction_implicit_loops import (
     book_drives,
     departure,
     drifting_tangent,
+    langevin_tangent,
     solving_tangent,
-    stir_tangent,
 )
 from articulon.integrate.friction_implicit_resistance import resisting
 from articulon.integrate.friction_implicit_rotors import (
@@ -43,9 +43,9 @@ from articulon.model import Forest, Workspace
 from articulon.model.joints import FREE, SPHERICAL
 from articulon.model.state import EXTERNAL, THERMOSTAT
 from articulon.passes import Bound, Pass, Program, compile_passes, pass_of
-from articulon.thermostats.base import KICKS, SCALES, SEED, STREAM, WAY
+from articulon.thermostats.base import EFFECT, KICKS, SCALES, SEED, STREAM
 from articulon.thermostats.chains import chain_rates
-from articulon.thermostats.langevin import stir_speeds
+from articulon.thermostats.langevin import langevin_speeds
 from articulon.thermostats.schedule import target
 
 
@@ -89,11 +89,11 @@ def draw_noise_of_many(forest, bath, count, still, draw, D):
 
 
 @pass_of
-def stir(forest, bath, clock, u, ws, noise, work):
+def apply_langevin(forest, bath, clock, u, ws, noise, work):
     """Apply Langevin friction and noise over the time ``clock[1]`` from ``clock[0]`` on, at links whose poses and
     velocities are known; add its work."""
     before = kinetic_energy(forest, ws)
-    stir_speeds(bath, clock, u, noise)
+    langevin_speeds(bath, clock, u, noise)
     move(forest, u, ws, 0, forest.mass.size)
     work[THERMOSTAT] += kinetic_energy(forest, ws) - before
 
@@ -136,7 +136,7 @@ class Passes(NamedTuple):
     """Computes the kinetic energy at u."""
     rate: Any
     """Computes the thermostat's variables that a law reads, and speed-dependent forces if the law reads them."""
-    stir: Any
+    apply_langevin: Any
     """Applies Langevin friction and noise."""
 
 
@@ -201,28 +201,28 @@ def parts(
     predict = [move_u, *felt(u), *spins, *accelerate] if moves else []
     book = [move_middle, *booking(e, at._replace(u=middle)), *driving(arrays.span, e.solver.loops)]
     friction, rubbed = resisting(e, arrays, at, solving, driving)
-    way, bath = e.system.bath.choice[WAY], e.system.bath
+    effect, bath = e.system.bath.choice[EFFECT], e.system.bath
     kinetic: list[Bound] = []
     rate: list[Bound] = []
-    stirring: list[Bound] = []
-    if way == SCALES or arrays.bath.size > 0:
+    langevin: list[Bound] = []
+    if effect == SCALES or arrays.bath.size > 0:
         kinetic = [move_u, find_kinetic_energy.bind(forest, ws, arrays.kinetic), *adding_energy(e.model, u, arrays)]
     if arrays.bath.size > 0:
         rate = [*kinetic, rate_thermostat.bind(bath, arrays.kinetic, arrays.time, arrays.bath, channels.bath)]
     if asked and of_speeds.kinds:
         rate += felt(u) if rate else [move_u, *felt(u)]
-    if way == KICKS:
-        noise, stirred = arrays.draw.speeds, (bath, arrays.clock, u, ws)
-        stirring = _drawing(e, arrays, still)
+    if effect == KICKS:
+        noise, of_links = arrays.draw.speeds, (bath, arrays.clock, u, ws)
+        langevin = _drawing(e, arrays, still)
         if looped:
             kept_rows = arrays.work, Program([move_u]), factoring(forest, loops, ws, e.solver.loops, adding)
             answer = responding(forest, ws, e.solver.loops, adding)
-            stirring += [stir_tangent.bind(forest, loops, *stirred, noise, e.solver.loops, *kept_rows, answer)]
+            langevin += [langevin_tangent.bind(forest, loops, *of_links, noise, e.solver.loops, *kept_rows, answer)]
         else:
-            stirring += [stir.bind(forest, *stirred, noise, arrays.work)]
+            langevin += [apply_langevin.bind(forest, *of_links, noise, arrays.work)]
         if e.model.armature is not None:
             rotor = e.model.armature.copy(), u, arrays.work
-            stirring = [book_rotors.bind(*rotor, -1.0), *stirring, book_rotors.bind(*rotor, 1.0)]
+            langevin = [book_rotors.bind(*rotor, -1.0), *langevin, book_rotors.bind(*rotor, 1.0)]
     travelling = flights(e, arrays, flying, in_lanes) if flight else None
     first, second = _drifting(e, arrays, travelling, adding)
     return Passes(
@@ -237,9 +237,9 @@ def parts(
         second,
         friction,
         rubbed,
-        kinetic if way == SCALES else [],
+        kinetic if effect == SCALES else [],
         rate,
-        stirring,
+        langevin,
     )
 
 

@@ -96,7 +96,7 @@ def resisting(
         return [], []
     inertias, over, pushed = (arrays.mass, arrays.moment, arrays.inertia), (arrays.clock[1:], factor), arrays.no_torque
     still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
-    heavier, laden = _with_inertias(forest, still, inertias)
+    augmented_forest, augmented_workspace = _with_inertias(forest, still, inertias)
     friction = [
         clear.bind(arrays.friction),
         *fill_friction(e, at),
@@ -104,26 +104,28 @@ def resisting(
     ]
     resisted: list[Bound] = []
     if flexes:
-        assert heavier.flexible is not None
+        assert augmented_forest.flexible is not None
         pushed, spare = np.zeros(e.model.nu), np.zeros(e.model.nu)
-        friction.append(add_modal_damping.bind(forest.flexible, *over, heavier.flexible.mass))
+        friction.append(add_modal_damping.bind(forest.flexible, *over, augmented_forest.flexible.mass))
         friction.append(damp_modes.bind(forest, factor, u, pushed))
         resisted.append(book_modal_damping.bind(forest, middle, spare, arrays.powers))
     if not resists:
-        friction.extend(solving(heavier, (pushed, arrays.total, np.zeros(3)), laden, arrays.udot))
+        friction.extend(
+            solving(augmented_forest, (pushed, arrays.total, np.zeros(3)), augmented_workspace, arrays.udot)
+        )
     else:
         own = rubbing(e.model.nu, arrays.diagonal, pushed, e.model.armature, e.zeros, driven)
-        rubbed_by = (no_frictions() if rows is None else rows, *over, u, arrays.total, laden, own)
+        rubbed_by = (no_frictions() if rows is None else rows, *over, u, arrays.total, augmented_workspace, own)
         if dashpots is not None:
             springs, found = dashpots.springs, dashpots.arrays
             rigid = loops.kind.size
             friction.append(place_dashpots.bind(forest, loops, springs, *over, ws, found))
-            friction.append(solve_dashpots.bind(heavier, dashpots.rows, rigid, *rubbed_by, found, arrays.udot))
+            friction.append(solve_dashpots.bind(augmented_forest, dashpots.rows, rigid, *rubbed_by, found, arrays.udot))
             resisted.append(book_dashpots.bind(springs, ws, arrays.powers))
         elif looped:
-            friction.append(solve_rubbed_tangent.bind(heavier, loops, *rubbed_by, e.solver.loops, arrays.udot))
+            friction.append(solve_rubbed_tangent.bind(augmented_forest, loops, *rubbed_by, e.solver.loops, arrays.udot))
         else:
-            friction.append(solve_rubbed.bind(heavier, *rubbed_by, e.zeros((0, 21)), arrays.udot))
+            friction.append(solve_rubbed.bind(augmented_forest, *rubbed_by, e.zeros((0, 21)), arrays.udot))
         if rows is not None:
             resisted.append(book_rubbing.bind(own, middle, arrays.powers))
         if driven is not None:

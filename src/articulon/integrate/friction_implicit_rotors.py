@@ -53,7 +53,7 @@ def drawing_rotors(e: ModelTables, arrays: Scratch, still: Workspace) -> list[Bo
     tau, change, speeds = np.zeros(nu), np.zeros(nu), arrays.draw.speeds
     loads = tau, np.zeros((e.system.forest.mass.size, 6)), np.zeros(3), np.ones(1)
     return [
-        push_rotors.bind(e.system.bath, arrays.number, model.armature.copy(), speeds, tau),
+        random_rotor_torques.bind(e.system.bath, arrays.number, model.armature.copy(), speeds, tau),
         open_solution(model, e.system.forest, loads, still, change),
         add_speeds.bind(change, speeds),
     ]
@@ -87,7 +87,7 @@ def book_rotors(armature, u, work, sign):
 
 
 @pass_of
-def push_rotors(bath, count, armature, speeds, tau):
+def random_rotor_torques(bath, count, armature, speeds, tau):
     """Compute √a n − a w (nu,) from the links' speeds w, with the normal numbers nu to 2 nu − 1 of the step
     ``count``."""
     nu = speeds.size

@@ -4,8 +4,8 @@ from articulon.columns import Columns
 from articulon.forces.contact.contact_tables import WORKS
 
 GROUP = 32
-"""Number of grains in a group, which is kicked and then drifts. In ``Grains.row``, ``place`` and ``push`` each group
-holds its columns one after the other."""
+"""Number of grains in a group, which is kicked and then drifts. In ``Grains.row``, ``place`` and ``acceleration`` each
+group holds its columns one after the other."""
 FALL_WORK, DRAG_WORK = WORKS, WORKS + 1
 LINES = WORKS + 2
 """Number of lines in the ledger of grains: those of contacts, gravity and drag."""
@@ -33,12 +33,12 @@ class GrainPlaceColumns(Columns):
     width: int = 6
 
 
-class GrainPushColumns(Columns):
-    """Columns of ``Grains.push``, world frame."""
+class GrainAccelerationColumns(Columns):
+    """Columns of ``Grains.acceleration``, world frame."""
 
     acceleration: int = 0
     """Acceleration (3) [length/time²]."""
-    spin_acceleration: int = 3
+    angular_acceleration: int = 3
     """Angular acceleration (3) [angle/time²]."""
     width: int = 6
 
@@ -52,7 +52,7 @@ class GrainLineColumns(Columns):
     """Euler parameters (4)."""
     velocity: int = 7
     """Velocity (3) [length/time]."""
-    spin: int = 10
+    angular_velocity: int = 10
     """Angular velocity (3) [angle/time]."""
     width: int = 13
 
@@ -72,7 +72,7 @@ class GrainDragColumns(Columns):
 class GrainPartialColumns(Columns):
     """Columns of ``Grains.partial``, sums and extremes over a block of grains."""
 
-    way: int = 0
+    displacement: int = 0
     """Square of the largest displacement since the last list, relative to ``Grains.middle`` [length²]."""
     finite: int = 1
     """A sum that is finite if all accelerations are."""
@@ -87,8 +87,8 @@ class GrainPartialColumns(Columns):
     width: int = 22
 
 
-class GrainAskPlaces(Columns):
-    """Places in ``Grains.ask``, the request for a sweep."""
+class GrainRequestPlaces(Columns):
+    """Places in ``Grains.request``, the request for a sweep."""
 
     touches: int = 0
     """Whether to evaluate contacts."""
@@ -130,13 +130,13 @@ class GrainColumns(Columns):
     velocity: int = 22
     """First of the columns of ``MOTION``: velocity and inverse mass (4)."""
     inverse_mass: int = 25
-    spin: int = 26
+    angular_velocity: int = 26
     """Angular velocity and kind (4)."""
     position: int = 30
     """Coordinates in the box and radius (4)."""
     acceleration: int = 34
-    """First of the columns of ``GRAIN_PUSH`` (6)."""
-    spin_acceleration: int = 37
+    """First of the columns of ``GRAIN_ACCELERATION`` (6)."""
+    angular_acceleration: int = 37
     outer_force: int = 40
     """Force by walls and drag (3) [force]."""
     outer_torque: int = 43
@@ -160,9 +160,9 @@ class GrainColumns(Columns):
 
 GRAIN_ROW = GrainRowColumns()
 GRAIN_PLACE = GrainPlaceColumns()
-GRAIN_PUSH = GrainPushColumns()
+GRAIN_ACCELERATION = GrainAccelerationColumns()
 GRAIN_LINE = GrainLineColumns()
 GRAIN_DRAG = GrainDragColumns()
 GRAIN_PARTIAL = GrainPartialColumns()
-GRAIN_ASK = GrainAskPlaces()
+GRAIN_REQUEST = GrainRequestPlaces()
 GRAIN = GrainColumns()

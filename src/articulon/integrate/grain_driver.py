@@ -17,7 +17,7 @@ from articulon.forces.sites.cells import OVERFLOW
 from articulon.forces.stokes_drag import StokesDrag, drag_table
 from articulon.integrate import grain_passes, grain_verlet
 from articulon.integrate.fixed_steps import ArrayDriver
-from articulon.integrate.grain_columns import GRAIN_ASK, GRAIN_DRAG
+from articulon.integrate.grain_columns import GRAIN_DRAG, GRAIN_REQUEST
 from articulon.integrate.grain_passes import PASS
 from articulon.integrate.grain_poses import write_poses
 from articulon.integrate.grain_states import history_size, state_passes
@@ -128,7 +128,7 @@ class GrainDriver(ArrayDriver):
     def chunk(self, state: State, steps: int) -> int:
         """See :class:`ArrayDriver`."""
         began, store = perf_counter(), Program()
-        self.grains.ask[GRAIN_ASK.threads] = numba.get_num_threads()
+        self.grains.request[GRAIN_REQUEST.threads] = numba.get_num_threads()
         contacts, stepping = self.contacts, 0.0
         counters, clock, times = state.counters.copy(), state.time.copy(), state.contacts.times.copy()
 

@@ -67,7 +67,7 @@ def add_outer(walls, drag, columns, begin, count):
             p = begin + k
             flow = load_from(drag, p, GRAIN_DRAG.flow)
             c, cw = drag[p, GRAIN_DRAG.translation], drag[p, GRAIN_DRAG.rotation]
-            v, w = get3(columns, GRAIN.velocity, k), get3(columns, GRAIN.spin, k)
+            v, w = get3(columns, GRAIN.velocity, k), get3(columns, GRAIN.angular_velocity, k)
             df, dt = (c * (flow[0] - v[0]), c * (flow[1] - v[1]), c * (flow[2] - v[2])), scale(-cw, w)
             put3(columns, GRAIN.drag_force, k, df)
             put3(columns, GRAIN.drag_torque, k, dt)
@@ -76,7 +76,7 @@ def add_outer(walls, drag, columns, begin, count):
 
 
 @jit
-def push_group(columns, count, gravity):
+def accelerate_group(columns, count, gravity):
     """Compute accelerations; return a sum that is finite if all of them are."""
     finite, gx, gy, gz = 0.0, gravity[0], gravity[1], gravity[2]
     for k in range(count):
@@ -89,7 +89,7 @@ def push_group(columns, count, gravity):
         fx, fy, fz = get3(columns, GRAIN.outer_torque, k)
         bx, by, bz = inverse_inertia * (cx + fx), inverse_inertia * (cy + fy), inverse_inertia * (cz + fz)
         put3(columns, GRAIN.acceleration, k, (ax, ay, az))
-        put3(columns, GRAIN.spin_acceleration, k, (bx, by, bz))
+        put3(columns, GRAIN.angular_acceleration, k, (bx, by, bz))
         finite += ax * ax + ay * ay + az * az + bx * bx + by * by + bz * bz
     return finite
 
@@ -102,9 +102,9 @@ def works_of(columns, count, force, torque):
         fx, fy, fz = get3(columns, force, k)
         tx, ty, tz = get3(columns, torque, k)
         vx, vy, vz = get3(columns, GRAIN.velocity, k)
-        wx, wy, wz = get3(columns, GRAIN.spin, k)
+        wx, wy, wz = get3(columns, GRAIN.angular_velocity, k)
         ax, ay, az = get3(columns, GRAIN.acceleration, k)
-        bx, by, bz = get3(columns, GRAIN.spin_acceleration, k)
+        bx, by, bz = get3(columns, GRAIN.angular_acceleration, k)
         power += (fx * vx + fy * vy + fz * vz) + (tx * wx + ty * wy + tz * wz)
         growth += (fx * ax + fy * ay + fz * az) + (tx * bx + ty * by + tz * bz)
     return power, growth
@@ -145,8 +145,8 @@ def book_group(walls, drag, gravity, columns, begin, count, quarter, more, parti
     for slot in range(walls.start[begin], walls.start[begin + count]):
         if walls.touches[slot] != FREE:
             k = walls.place[slot] - begin
-            v, w = get3(columns, GRAIN.velocity, k), get3(columns, GRAIN.spin, k)
-            a, b = get3(columns, GRAIN.acceleration, k), get3(columns, GRAIN.spin_acceleration, k)
+            v, w = get3(columns, GRAIN.velocity, k), get3(columns, GRAIN.angular_velocity, k)
+            a, b = get3(columns, GRAIN.acceleration, k), get3(columns, GRAIN.angular_acceleration, k)
             done = powers_at_wall(walls, slot, add_scaled(v, quarter, a), add_scaled(w, quarter, b))
             due = powers_at_wall(walls, slot, add_scaled(v, more, a), add_scaled(w, more, b))
             for line in range(WORKS):
@@ -158,9 +158,9 @@ def book_group(walls, drag, gravity, columns, begin, count, quarter, more, parti
 def advance_velocities(columns, count, time):
     """Apply v += a t, and the same formula to angular velocities."""
     for k in range(count):
-        v, w = get3(columns, GRAIN.velocity, k), get3(columns, GRAIN.spin, k)
+        v, w = get3(columns, GRAIN.velocity, k), get3(columns, GRAIN.angular_velocity, k)
         put3(columns, GRAIN.velocity, k, add_scaled(v, time, get3(columns, GRAIN.acceleration, k)))
-        put3(columns, GRAIN.spin, k, add_scaled(w, time, get3(columns, GRAIN.spin_acceleration, k)))
+        put3(columns, GRAIN.angular_velocity, k, add_scaled(w, time, get3(columns, GRAIN.angular_acceleration, k)))
 
 
 @jit
@@ -169,7 +169,7 @@ def kick_group(spheres, walls, drag, gravity, columns, rows, begin, count, load,
     next kick, by the same forces, will last for a time ``due``."""
     take_loads(spheres.load, columns, rows, load, count)
     add_outer(walls, drag, columns, begin, count)
-    partial[GRAIN_PARTIAL.finite] += push_group(columns, count, gravity)
+    partial[GRAIN_PARTIAL.finite] += accelerate_group(columns, count, gravity)
     book_group(walls, drag, gravity, columns, begin, count, 0.5 * done, done + 0.5 * due, partial)
     advance_velocities(columns, count, done)
 
@@ -192,10 +192,10 @@ def go(columns, count, h, middle):
         lx, ly, lz = get3(columns, GRAIN.most, k)
         put3(columns, GRAIN.most, k, (dx if dx > lx else lx, dy if dy > ly else ly, dz if dz > lz else lz))
         dx, dy, dz = dx - mx, dy - my, dz - mz
-        way = dx * dx + dy * dy + dz * dz
+        square = dx * dx + dy * dy + dz * dz
         farthest = columns[GRAIN.far * GROUP + k]
-        columns[GRAIN.far * GROUP + k] = way if way > farthest else farthest
-        everything += way
+        columns[GRAIN.far * GROUP + k] = square if square > farthest else farthest
+        everything += square
     return everything
 
 
@@ -204,7 +204,7 @@ def halve_angles(columns, count, h):
     """Compute the cosine of half the angle of each rotation, and the sine over the angle."""
     large = 0.0
     for k in range(count):
-        wx, wy, wz = get3(columns, GRAIN.spin, k)
+        wx, wy, wz = get3(columns, GRAIN.angular_velocity, k)
         angle2 = (h * h) * (wx * wx + wy * wy + wz * wz)
         x = 0.25 * angle2
         columns[GRAIN.sine * GROUP + k] = 0.5 * (1 - x / 6 * (1 - x / 20 * (1 - x / 42 * (1 - x / 72 * (1 - x / 110)))))
@@ -214,7 +214,7 @@ def halve_angles(columns, count, h):
         large += 0.0 if angle2 < SMALL else 1.0
     if large > 0.0:
         for k in range(count):
-            w = get3(columns, GRAIN.spin, k)
+            w = get3(columns, GRAIN.angular_velocity, k)
             angle = h * math.sqrt(dot(w, w))
             if not angle * angle < SMALL:
                 columns[GRAIN.sine * GROUP + k] = math.sin(0.5 * angle) / angle
@@ -225,7 +225,7 @@ def halve_angles(columns, count, h):
 def rotate(columns, count, h):
     """Rotate the Euler parameters e by ω h."""
     for k in range(count):
-        w, s = get3(columns, GRAIN.spin, k), h * columns[GRAIN.sine * GROUP + k]
+        w, s = get3(columns, GRAIN.angular_velocity, k), h * columns[GRAIN.sine * GROUP + k]
         turned = (columns[GRAIN.cosine * GROUP + k], s * w[0], s * w[1], s * w[2])
         v = get3(columns, GRAIN.turn_vector, k)
         e = product(turned, (columns[GRAIN.turn * GROUP + k], v[0], v[1], v[2]))
@@ -255,11 +255,11 @@ def drift_group(spheres, row, place, middle, columns, rows, group, begin, count,
         copy(columns, GRAIN.place * GROUP, place, group * GRAIN_PLACE.width * GROUP, GRAIN_PLACE.wrap * GROUP)
     put_rows(spheres.motion, MOTION.width, MOTION.position, columns, GRAIN.position, rows, begin, count)
     if not everything < np.inf:  # a maximum would ignore NaN, a sum does not
-        partial[GRAIN_PARTIAL.way] = np.nan
+        partial[GRAIN_PARTIAL.displacement] = np.nan
 
 
 @jit
-def clear_ways(columns):
+def clear_displacements(columns):
     """Reset the displacements of a group."""
     for k in range(GROUP):
         columns[GRAIN.far * GROUP + k] = 0.0
@@ -270,11 +270,11 @@ def clear_ways(columns):
 @jit
 def note_ways(columns, partial):
     """Compute the largest displacement, and the extremes along each axis, of the grains that have drifted since
-    ``clear_ways``."""
+    ``clear_displacements``."""
     worst = 0.0
     for k in range(GROUP):
         worst = max(worst, columns[GRAIN.far * GROUP + k])
-    partial[GRAIN_PARTIAL.way] = worst
+    partial[GRAIN_PARTIAL.displacement] = worst
     for a in range(3):
         low, high = np.inf, -np.inf
         for k in range(GROUP):
@@ -288,11 +288,11 @@ def take_velocities(motion, columns, rows, begin, count):
     for k in range(count):
         rows[np.uint64(k)] = np.uint64(begin + k)
     take_rows(motion, MOTION.width, MOTION.velocity, columns, GRAIN.velocity, rows, begin, count)
-    take_rows(motion, MOTION.width, MOTION.spin, columns, GRAIN.spin, rows, begin, count)
+    take_rows(motion, MOTION.width, MOTION.angular_velocity, columns, GRAIN.angular_velocity, rows, begin, count)
 
 
 @jit
 def put_velocities(motion, columns, rows, begin, count):
     """Write velocities of a group, with inverse masses and kinds, back into the rows."""
     put_rows(motion, MOTION.width, MOTION.velocity, columns, GRAIN.velocity, rows, begin, count)
-    put_rows(motion, MOTION.width, MOTION.spin, columns, GRAIN.spin, rows, begin, count)
+    put_rows(motion, MOTION.width, MOTION.angular_velocity, columns, GRAIN.angular_velocity, rows, begin, count)

@@ -12,12 +12,12 @@ from articulon.forces.contact.contact_columns import MOTION
 from articulon.forces.contact.contact_tables import PLACES, SYSTEM, aligned_zeros, blocks_of
 from articulon.forces.sites.cells import IMAGES
 from articulon.integrate.grain_columns import (
-    GRAIN_ASK,
+    GRAIN_ACCELERATION,
     GRAIN_DRAG,
     GRAIN_LINE,
     GRAIN_PARTIAL,
     GRAIN_PLACE,
-    GRAIN_PUSH,
+    GRAIN_REQUEST,
     GRAIN_ROW,
     GROUP,
     LINES,
@@ -37,8 +37,8 @@ class Grains(NamedTuple):
     place: np.ndarray
     """See ``GRAIN_PLACE``, shape (groups × 6 × 32,); or (0,) without periodic directions; coordinates are then those in
     ``Spheres.motion``."""
-    push: np.ndarray
-    """See ``GRAIN_PUSH``; used if a sweep ends with a kick, shape (groups × 6 × 32,)."""
+    acceleration: np.ndarray
+    """See ``GRAIN_ACCELERATION``; used if a sweep ends with a kick, shape (groups × 6 × 32,)."""
     drag: np.ndarray
     """See ``GRAIN_DRAG``, shape (grains, 5), or (0, 5) without drag."""
     line: np.ndarray
@@ -49,8 +49,8 @@ class Grains(NamedTuple):
     """``drag`` in the order of the model, of the same shape."""
     partial: np.ndarray
     """See ``GRAIN_PARTIAL``; a row for each block of grains, shape (blocks, 22)."""
-    ask: np.ndarray
-    """See ``GRAIN_ASK``, shape (9,)."""
+    request: np.ndarray
+    """See ``GRAIN_REQUEST``, shape (9,)."""
     gravity: np.ndarray
     """Gravitational acceleration [length/time²], shape (3,)."""
     middle: np.ndarray
@@ -67,13 +67,13 @@ def grains_of(count: int, dragged: bool, wraps: bool) -> Grains:
     return Grains(
         aligned_zeros(groups, GRAIN_ROW.width * GROUP).reshape(-1),
         aligned_zeros(groups if wraps else 0, GRAIN_PLACE.width * GROUP).reshape(-1),
-        aligned_zeros(groups, GRAIN_PUSH.width * GROUP).reshape(-1),
+        aligned_zeros(groups, GRAIN_ACCELERATION.width * GROUP).reshape(-1),
         np.zeros((count if dragged else 0, GRAIN_DRAG.width)),
         np.zeros((count, GRAIN_LINE.width)),
         np.zeros(count),
         np.zeros((count if dragged else 0, GRAIN_DRAG.width)),
         np.zeros((blocks_of(count), GRAIN_PARTIAL.width)),
-        np.zeros(GRAIN_ASK.width),
+        np.zeros(GRAIN_REQUEST.width),
         np.zeros(3),
         np.zeros(3),
         np.zeros((2, LINES)),
@@ -99,7 +99,7 @@ def collect_block(particles, spheres, grains, first, last):
             x = place[at(GRAIN_PLACE.width, p, GRAIN_PLACE.place + a)] if wraps else motion[p, MOTION.position + a]
             line[s, GRAIN_LINE.place + a], site[a, s] = x, x
             line[s, GRAIN_LINE.velocity + a] = motion[p, MOTION.velocity + a]
-            line[s, GRAIN_LINE.spin + a] = motion[p, MOTION.spin + a]
+            line[s, GRAIN_LINE.angular_velocity + a] = motion[p, MOTION.angular_velocity + a]
 
 
 def collect_all(particles, spheres, grains):
@@ -127,7 +127,7 @@ def distribute_block(particles, spheres, numbers, grains, first, last):
                 place[at(GRAIN_PLACE.width, p, GRAIN_PLACE.wrap + a)] = wrap[a, p]
             motion[p, MOTION.position + a] = line[s, GRAIN_LINE.place + a] + wrap[a, p]
             motion[p, MOTION.velocity + a] = line[s, GRAIN_LINE.velocity + a]
-            motion[p, MOTION.spin + a] = line[s, GRAIN_LINE.spin + a]
+            motion[p, MOTION.angular_velocity + a] = line[s, GRAIN_LINE.angular_velocity + a]
         for a in range(GRAIN_DRAG.width if grains.drag.shape[0] > 0 else 0):
             grains.drag[p, a] = grains.drags[s, a]
         motion[p, MOTION.radius] = spheres.radius[s]

@@ -10,7 +10,7 @@ from articulon.algebra.rotations import matrix
 from articulon.algebra.vectors import apply, apply_t, load_from
 from articulon.forces.contact.contact_history import KEEP_RECORDS
 from articulon.forces.contact.contact_tables import PLACES, WALL_WORK
-from articulon.integrate.grain_columns import DRAG_WORK, FALL_WORK, GRAIN_LINE, GRAIN_PARTIAL, GRAIN_PUSH, LINES
+from articulon.integrate.grain_columns import DRAG_WORK, FALL_WORK, GRAIN_ACCELERATION, GRAIN_LINE, GRAIN_PARTIAL, LINES
 from articulon.integrate.grain_passes import at
 from articulon.integrate.grain_verlet import COLLECT, find_middle, list_contacts, sort_works_to_come, summed
 from articulon.kernel_variants import part
@@ -18,14 +18,14 @@ from articulon.kernels import jit
 from articulon.model.state import CONTACT, DAMPING, EXTERNAL
 from articulon.passes import Pass
 
-SPIN_AT, PUSH_AT, NUMBERS = 1, 4, 9
+ANGULAR_VELOCITY_AT, ACCELERATION_AT, NUMBERS = 1, 4, 9
 """Offsets in ``State.rule.history`` of the world-frame angular velocity and of the accelerations of the first grain,
 and the number of values per grain."""
 
 
 def history_size(grains: int) -> int:
     """Size of ``State.rule.history``: a flag that is 1 after the first step, and the values of all grains."""
-    return SPIN_AT + NUMBERS * grains
+    return ANGULAR_VELOCITY_AT + NUMBERS * grains
 
 
 @jit
@@ -40,17 +40,21 @@ def load_block(q, u, history, site, particles, grains, first, last):
             line[s, GRAIN_LINE.place + a], line[s, GRAIN_LINE.velocity + a] = q[7 * s + a], u[6 * s + a]
             # The angular velocity in the world frame is stored, because conversion to the grain's frame and back would
             # round it.
-            line[s, GRAIN_LINE.spin + a] = history[SPIN_AT + NUMBERS * s + a] if history[0] != 0.0 else w[a]
+            line[s, GRAIN_LINE.angular_velocity + a] = (
+                history[ANGULAR_VELOCITY_AT + NUMBERS * s + a] if history[0] != 0.0 else w[a]
+            )
         for a in range(4):
             line[s, GRAIN_LINE.turn + a] = e[a]
 
 
 @jit
-def load_pushes(history, order, push, first, last):
+def load_accelerations(history, order, acceleration, first, last):
     """Load the accelerations of some grains into the order of cells."""
     for p in range(first, last):
-        for a in range(GRAIN_PUSH.width):
-            push[at(GRAIN_PUSH.width, p, GRAIN_PUSH.acceleration + a)] = history[PUSH_AT + NUMBERS * order[p] + a]
+        for a in range(GRAIN_ACCELERATION.width):
+            acceleration[at(GRAIN_ACCELERATION.width, p, GRAIN_ACCELERATION.acceleration + a)] = history[
+                ACCELERATION_AT + NUMBERS * order[p] + a
+            ]
 
 
 @jit
@@ -60,22 +64,24 @@ def store_block(q, u, history, rebuild, particles, grains, first, last):
     for s in range(first, last):
         turn = GRAIN_LINE.turn
         e = (line[s, turn], line[s, turn + 1], line[s, turn + 2], line[s, turn + 3])
-        w = apply_t(matrix(e), load_from(line, s, GRAIN_LINE.spin))
+        w = apply_t(matrix(e), load_from(line, s, GRAIN_LINE.angular_velocity))
         for a in range(3):
             q[7 * s + a] = line[s, GRAIN_LINE.place + a]
             u[6 * s + a], u[6 * s + 3 + a] = line[s, GRAIN_LINE.velocity + a], w[a]
-            history[SPIN_AT + NUMBERS * s + a] = line[s, GRAIN_LINE.spin + a]
+            history[ANGULAR_VELOCITY_AT + NUMBERS * s + a] = line[s, GRAIN_LINE.angular_velocity + a]
             rebuild[a, s] = reference[a, s]
         for a in range(4):
             q[7 * s + 3 + a] = e[a]
 
 
 @jit
-def store_pushes(history, order, push, first, last):
+def store_accelerations(history, order, acceleration, first, last):
     """Store the accelerations of some grains from the order of cells."""
     for p in range(first, last):
-        for a in range(GRAIN_PUSH.width):
-            history[PUSH_AT + NUMBERS * order[p] + a] = push[at(GRAIN_PUSH.width, p, GRAIN_PUSH.acceleration + a)]
+        for a in range(GRAIN_ACCELERATION.width):
+            history[ACCELERATION_AT + NUMBERS * order[p] + a] = acceleration[
+                at(GRAIN_ACCELERATION.width, p, GRAIN_ACCELERATION.acceleration + a)
+            ]
 
 
 def load_all(q, u, history, site, particles, grains):
@@ -86,26 +92,26 @@ def load_all(q, u, history, site, particles, grains):
         load_block(q, u, history, site, particles, grains, first, min(first + PLACES, n))
 
 
-def load_all_pushes(history, order, push):
+def load_all_accelerations(history, order, acceleration):
     """Load all accelerations."""
     n = order.size
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
-        load_pushes(history, order, push, first, min(first + PLACES, n))
+        load_accelerations(history, order, acceleration, first, min(first + PLACES, n))
 
 
 def store_all(q, u, history, rebuild, particles, grains):
     """Store all grains."""
-    n, order, push = grains.line.shape[0], particles.order, grains.push
+    n, order, acceleration = grains.line.shape[0], particles.order, grains.acceleration
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
         last = min(first + PLACES, n)
         store_block(q, u, history, rebuild, particles, grains, first, last)
-        store_pushes(history, order, push, first, last)
+        store_accelerations(history, order, acceleration, first, last)
 
 
 ROWS: Any = None
-PUSHES: Any = None
+ACCELERATIONS: Any = None
 """Placeholders for the compiled passes that load or store all grains and all accelerations."""
 
 
@@ -118,7 +124,7 @@ def load_state(system, grains, moving, lists, refresh, state):
         grains.works[1, k] = state.contacts.work[1 if history[0] != 0.0 else 0, k]
     list_contacts(system, grains, moving, lists, refresh)
     find_middle(system, grains)
-    PUSHES(history, system.particles.order, grains.push)
+    ACCELERATIONS(history, system.particles.order, grains.acceleration)
 
 
 def store_state(system, grains, moving, lists, h, state):
@@ -147,10 +153,10 @@ def state_passes(parallel: bool) -> tuple[Any, Any]:
     def one(function: Any, name: str) -> Any:
         return part(function, f"{name}_{how}", parallel)
 
-    rows, pushes, store = (
+    rows, accelerations, store = (
         one(load_all, "load_grains"),
-        one(load_all_pushes, "load_pushes"),
+        one(load_all_accelerations, "load_accelerations"),
         one(store_all, "store_grains"),
     )
-    load = part(load_state, f"load_state_{how}", ROWS=rows, PUSHES=pushes)
+    load = part(load_state, f"load_state_{how}", ROWS=rows, ACCELERATIONS=accelerations)
     return Pass(load, allocates=True), Pass(part(store_state, f"store_state_{how}", ROWS=store), allocates=True)

@@ -27,10 +27,18 @@ from articulon.forces.contact.contact_tables import PLACES, RING
 from articulon.forces.contact.written_marks import is_marked, mark
 from articulon.forces.sites.cells import IMAGES
 from articulon.forces.sites.prefetching import LINE, prefetch
-from articulon.integrate.grain_columns import GRAIN, GRAIN_ASK, GRAIN_PARTIAL, GRAIN_PUSH, GRAIN_ROW, GROUP, LINES
+from articulon.integrate.grain_columns import (
+    GRAIN,
+    GRAIN_ACCELERATION,
+    GRAIN_PARTIAL,
+    GRAIN_REQUEST,
+    GRAIN_ROW,
+    GROUP,
+    LINES,
+)
 from articulon.integrate.grain_groups import copy
 from articulon.integrate.grain_moves import (
-    clear_ways,
+    clear_displacements,
     drift_group,
     kick_group,
     note_ways,
@@ -58,41 +66,46 @@ def ask_ahead(candidates, walls, row, group):
 
 @routine
 def move_block(spheres, candidates, walls, grains, ring, first, last, columns, rows, partial):
-    """Apply the kick and the drift that ``ask`` requests to some grains. The request is read here, so that kick and
+    """Apply the kick and the drift that ``request`` requests to some grains. The request is read here, so that kick and
     drift are compiled once, whether they come together or not: two copies could round differently."""
-    ask, pushes, row, size = grains.ask, grains.push, grains.row, GRAIN_PUSH.width * GROUP
+    request, accelerations, row, size = (
+        grains.request,
+        grains.acceleration,
+        grains.row,
+        GRAIN_ACCELERATION.width * GROUP,
+    )
     kicks, drifts, h, place = (
-        ask[GRAIN_ASK.kicks] > 0.0,
-        ask[GRAIN_ASK.drifts] > 0.0,
-        ask[GRAIN_ASK.drifts],
+        request[GRAIN_REQUEST.kicks] > 0.0,
+        request[GRAIN_REQUEST.drifts] > 0.0,
+        request[GRAIN_REQUEST.drifts],
         grains.place,
     )
     if kicks:
         for line in range(GRAIN_PARTIAL.finite, GRAIN_PARTIAL.due + LINES):
             partial[line] = 0.0
     if drifts:
-        partial[GRAIN_PARTIAL.way] = 0.0
-        clear_ways(columns)
+        partial[GRAIN_PARTIAL.displacement] = 0.0
+        clear_displacements(columns)
     for begin in range(first, last, GROUP):
         count, group = min(GROUP, last - begin), begin // GROUP
         ask_ahead(candidates, walls, row, group + 1)
         copy(row, group * GRAIN_ROW.width * GROUP, columns, GRAIN.turn * GROUP, GRAIN_ROW.width * GROUP)
         take_velocities(spheres.motion, columns, rows, begin, count)
         if kicks:
-            load, done, due = row_in(ring, begin), ask[GRAIN_ASK.done_time], ask[GRAIN_ASK.due_time]
+            load, done, due = row_in(ring, begin), request[GRAIN_REQUEST.done_time], request[GRAIN_REQUEST.due_time]
             if candidates.across[begin + count] > candidates.across[begin]:
                 for k in range(count):
                     add_across(candidates, spheres.load, begin + k, load + k)
             drag, gravity = grains.drag, grains.gravity
             kick_group(spheres, walls, drag, gravity, columns, rows, begin, count, load, done, due, partial)
         if kicks and not drifts:
-            copy(columns, GRAIN.acceleration * GROUP, pushes, group * size, size)
+            copy(columns, GRAIN.acceleration * GROUP, accelerations, group * size, size)
         if drifts and not kicks:
-            copy(pushes, group * size, columns, GRAIN.acceleration * GROUP, size)
+            copy(accelerations, group * size, columns, GRAIN.acceleration * GROUP, size)
         if drifts:
             drift_group(spheres, row, place, grains.middle, columns, rows, group, begin, count, h, partial)
         put_velocities(spheres.motion, columns, rows, begin, count)
-    if drifts and partial[GRAIN_PARTIAL.way] == 0.0:
+    if drifts and partial[GRAIN_PARTIAL.displacement] == 0.0:
         note_ways(columns, partial)
 
 
@@ -121,9 +134,9 @@ def waits(candidates, b):
 
 
 @jit
-def ring_of(spheres, ask, group):
+def ring_of(spheres, request, group):
     """The ring of a group of strips. If contacts are evaluated without kicks, each place has its own row."""
-    if ask[GRAIN_ASK.touches] > 0.0 and ask[GRAIN_ASK.kicks] > 0.0:
+    if request[GRAIN_REQUEST.touches] > 0.0 and request[GRAIN_REQUEST.kicks] > 0.0:
         return spheres.load.shape[0] - RING * (group + 1), RING - 1
     return BY_PLACE
 
@@ -145,22 +158,22 @@ def sweep_group(order, spheres, candidates, table, walls, grains, group, groups,
     """Evaluate the contacts of a group of strips and move those of its blocks that do not have to wait; or, if
     ``late``, move a share of the blocks that had to wait. The same code moves them in both cases: two copies could
     round differently, and which blocks have to wait depends on the threads."""
-    n, ask, strip, seen, partial = (
+    n, request, strip, statistics, partial = (
         spheres.radius.shape[0],
-        grains.ask,
+        grains.request,
         candidates.strip,
         candidates.block,
         grains.partial,
     )
     time, h, whole, touches = (
-        ask[GRAIN_ASK.time],
-        ask[GRAIN_ASK.lasts],
-        ask[GRAIN_ASK.records] > 0.0,
-        ask[GRAIN_ASK.touches] > 0.0 and not late,
+        request[GRAIN_REQUEST.time],
+        request[GRAIN_REQUEST.lasts],
+        request[GRAIN_REQUEST.records] > 0.0,
+        request[GRAIN_REQUEST.touches] > 0.0 and not late,
     )
     strips = strip.shape[0] - 1
     from_strip, to_strip = first_strip(strips, group, groups), first_strip(strips, group + 1, groups)
-    leads, ring = touches and group < groups - 1, BY_PLACE if late else ring_of(spheres, ask, group)
+    leads, ring = touches and group < groups - 1, BY_PLACE if late else ring_of(spheres, request, group)
     for k in range(1 if late else to_strip - from_strip):
         s = strip_in_turn(from_strip, to_strip, k, leads)
         begin, end, stride = (group, partial.shape[0], groups) if late else (strip[s], strip[s + 1], 1)
@@ -171,7 +184,20 @@ def sweep_group(order, spheres, candidates, table, walls, grains, group, groups,
             last = min(first + PLACES, n)
             if touches:
                 PAIR_BLOCK(
-                    order, spheres, candidates, table, ring, first, last, time, h, whole, batch, slots, rows, seen[b]
+                    order,
+                    spheres,
+                    candidates,
+                    table,
+                    ring,
+                    first,
+                    last,
+                    time,
+                    h,
+                    whole,
+                    batch,
+                    slots,
+                    rows,
+                    statistics[b],
                 )
             if touches and waits(candidates, b):
                 park(spheres.load, ring, first, last)
@@ -185,10 +211,10 @@ def sweep_group(order, spheres, candidates, table, walls, grains, group, groups,
 
 def sweep_all(order, particles, spheres, candidates, table, walls, grains):
     """Sweep over all strips, the blocks that had to wait, and images. Parallel loops cannot take tuples of tuples."""
-    groups = min(max(np.int64(grains.ask[GRAIN_ASK.threads]), 1), candidates.strip.shape[0] - 1)
+    groups = min(max(np.int64(grains.request[GRAIN_REQUEST.threads]), 1), candidates.strip.shape[0] - 1)
     for s in range(candidates.done.shape[0]):
         candidates.done[s] = 0
-    for turn in range(2 if groups > 1 and grains.ask[GRAIN_ASK.touches] > 0.0 else 1):
+    for turn in range(2 if groups > 1 and grains.request[GRAIN_REQUEST.touches] > 0.0 else 1):
         for g in prange(groups):
             batch, slots, rows = (
                 np.zeros(BATCH.width * STRIDE),
@@ -199,7 +225,7 @@ def sweep_all(order, particles, spheres, candidates, table, walls, grains):
             sweep_group(
                 order, spheres, candidates, table, walls, grains, group, many, late, batch, slots, rows, columns
             )
-    images = particles.counts[IMAGES] if grains.ask[GRAIN_ASK.drifts] > 0.0 else 0
+    images = particles.counts[IMAGES] if grains.request[GRAIN_REQUEST.drifts] > 0.0 else 0
     for b in prange((images + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
         follow_images(particles, spheres.motion, first, min(first + PLACES, images))
@@ -210,7 +236,7 @@ SHARE: Any = None
 
 
 def sweep(system, grains):
-    """Carry out what ``ask`` requests, for all grains."""
+    """Carry out what ``request`` requests, for all grains."""
     SHARE(
         system.particles.order,
         system.particles,

@@ -9,12 +9,12 @@ import math
 import numpy as np
 
 from articulon.forces.contact.carried_spheres import capacity_exceeded
-from articulon.forces.contact.contact_columns import COUNTS, SEEN, TIMES
+from articulon.forces.contact.contact_columns import COUNTS, STATISTICS, TIMES
 from articulon.forces.contact.contact_history import KEEP, LIST_PAIRS, LIST_WALLS
 from articulon.forces.contact.contact_tables import FRICTION_WORK, NORMAL_WORK, SPRING_WORK, VISCOUS_WORK
 from articulon.forces.contact.wall_motion import walls_stand
 from articulon.forces.sites.cells import LOST, OVERFLOW
-from articulon.integrate.grain_columns import GRAIN_ASK, GRAIN_LINE, GRAIN_PARTIAL, LINES
+from articulon.integrate.grain_columns import GRAIN_LINE, GRAIN_PARTIAL, GRAIN_REQUEST, LINES
 from articulon.integrate.status import CAPACITY_EXCEEDED, DIVERGED, REACHED
 from articulon.kernels import jit
 from articulon.model.state import EVALUATIONS, STEPS, WINDOW
@@ -44,7 +44,7 @@ def farthest(grains):
     """Square of the largest displacement of any grain, relative to ``middle``; NaN if one is not finite."""
     worst = 0.0
     for b in range(grains.partial.shape[0]):
-        d = grains.partial[b, GRAIN_PARTIAL.way]
+        d = grains.partial[b, GRAIN_PARTIAL.displacement]
         if not d < np.inf:
             return np.nan
         worst = max(worst, d)
@@ -74,8 +74,8 @@ def find_middle(system, grains):
     for a in range(3):
         low, high = np.inf, -np.inf
         for s in range(line.shape[0]):
-            way = line[s, GRAIN_LINE.place + a] - reference[a, s]
-            low, high = min(low, way), max(high, way)
+            displacement = line[s, GRAIN_LINE.place + a] - reference[a, s]
+            low, high = min(low, displacement), max(high, displacement)
         grains.middle[a] = 0.5 * (low + high)
     if not walls_stand(system.shapes):
         forget_middle(grains)
@@ -95,25 +95,28 @@ def follow_middle(system, grains):
 
 
 @jit
-def sum_seen(seen, times):
+def sum_statistics(statistics, times):
     """Add the statistics of contacts that begin and end, from the blocks of a pass."""
-    for b in range(seen.shape[0]):
-        times[TIMES.begun] += seen[b, SEEN.begun]
-        times[TIMES.ended] += seen[b, SEEN.ended]
-        times[TIMES.durations] += seen[b, SEEN.durations]
-        times[TIMES.longest] = max(times[TIMES.longest], seen[b, SEEN.longest])
-        if seen[b, SEEN.deepest] > times[TIMES.deepest]:
-            times[TIMES.deepest] = seen[b, SEEN.deepest]
-            times[TIMES.deep_first], times[TIMES.deep_other] = seen[b, SEEN.deep_first], seen[b, SEEN.deep_other]
+    for b in range(statistics.shape[0]):
+        times[TIMES.begun] += statistics[b, STATISTICS.begun]
+        times[TIMES.ended] += statistics[b, STATISTICS.ended]
+        times[TIMES.durations] += statistics[b, STATISTICS.durations]
+        times[TIMES.longest] = max(times[TIMES.longest], statistics[b, STATISTICS.longest])
+        if statistics[b, STATISTICS.deepest] > times[TIMES.deepest]:
+            times[TIMES.deepest] = statistics[b, STATISTICS.deepest]
+            times[TIMES.deep_first], times[TIMES.deep_other] = (
+                statistics[b, STATISTICS.deep_first],
+                statistics[b, STATISTICS.deep_other],
+            )
 
 
 @jit
 def sweep(system, grains, moving, touches, time, h, whole, kicks, done, due, drift):
-    """Run a sweep; for the request see ``Grains.ask``."""
-    ask = grains.ask
-    ask[GRAIN_ASK.touches], ask[GRAIN_ASK.time], ask[GRAIN_ASK.lasts] = touches, time, h
-    ask[GRAIN_ASK.records], ask[GRAIN_ASK.kicks], ask[GRAIN_ASK.drifts] = whole, kicks, drift
-    ask[GRAIN_ASK.done_time], ask[GRAIN_ASK.due_time] = done, due
+    """Run a sweep; for the request see ``Grains.request``."""
+    request = grains.request
+    request[GRAIN_REQUEST.touches], request[GRAIN_REQUEST.time], request[GRAIN_REQUEST.lasts] = touches, time, h
+    request[GRAIN_REQUEST.records], request[GRAIN_REQUEST.kicks], request[GRAIN_REQUEST.drifts] = whole, kicks, drift
+    request[GRAIN_REQUEST.done_time], request[GRAIN_REQUEST.due_time] = done, due
     moving[SWEEP](system, grains)
 
 
@@ -129,8 +132,8 @@ def evaluate(system, contacts, grains, moving, time, h, whole, done, due, drift,
         sweep(system, grains, moving, 0.0, time, h, 0.0, 1.0, done, due, drift)
     else:
         sweep(system, grains, moving, 1.0, time, h, whole, 1.0, done, due, drift)
-    sum_seen(system.candidates.block, times)
-    sum_seen(system.walls.block, times)
+    sum_statistics(system.candidates.block, times)
+    sum_statistics(system.walls.block, times)
 
 
 @jit
@@ -143,23 +146,23 @@ def summed(grains, column):
 
 
 @jit
-def sort_works(seen, works):
+def sort_works(statistics, works):
     """Move the works of tangential springs, viscous forces and friction, as summed by the last pass, to their own
     ledger lines. The work of all contacts between spheres was booked as that of elastic normal forces."""
-    for b in range(seen.shape[0]):
+    for b in range(statistics.shape[0]):
         for line in (SPRING_WORK, VISCOUS_WORK, FRICTION_WORK):
-            works[line] += seen[b, line]
-            works[NORMAL_WORK] -= seen[b, line]
+            works[line] += statistics[b, line]
+            works[NORMAL_WORK] -= statistics[b, line]
 
 
 @jit
-def sort_works_to_come(seen, works, time):
+def sort_works_to_come(statistics, works, time):
     """Move the works of viscous forces and friction of the next half kick, of length ``time``, as :func:`sort_works`
     does."""
-    for b in range(seen.shape[0]):
-        for line, column in ((VISCOUS_WORK, SEEN.viscous_to_come), (FRICTION_WORK, SEEN.friction_to_come)):
-            works[line] += time * seen[b, column]
-            works[NORMAL_WORK] -= time * seen[b, column]
+    for b in range(statistics.shape[0]):
+        for line, column in ((VISCOUS_WORK, STATISTICS.viscous_to_come), (FRICTION_WORK, STATISTICS.friction_to_come)):
+            works[line] += time * statistics[b, column]
+            works[NORMAL_WORK] -= time * statistics[b, column]
 
 
 @jit

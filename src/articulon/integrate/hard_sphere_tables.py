@@ -176,7 +176,7 @@ class SphereTables(NamedTuple):
     """Number of box lengths between the unwrapped position of a sphere and that in the box, shape (n, 3)."""
     restitution: np.ndarray
     """Coefficients of restitution by pair of kinds, shape (kinds, kinds)."""
-    hurried: np.ndarray
+    rapid_impacts: np.ndarray
     """Number of successive impacts of a sphere within an instant, shape (n,); (0,) if no impact takes energy."""
     latest: np.ndarray
     """Time of the latest impact of a sphere [time], shape (n,); (0,) if no impact takes energy."""
@@ -253,7 +253,7 @@ def sphere_tables(
         events=records,
         images=np.zeros((n, 3)),
         restitution=restitution.astype(np.float64),
-        hurried=np.zeros(n if dissipates else 0, dtype=np.int32),
+        rapid_impacts=np.zeros(n if dissipates else 0, dtype=np.int32),
         latest=np.zeros(n if dissipates else 0),
         grid=grid,
         near=near,

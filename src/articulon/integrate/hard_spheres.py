@@ -37,7 +37,7 @@ from articulon.integrate.sphere_flights import (
 )
 from articulon.kernels import jit, kernel, routine
 
-GOES_ON, DONE, PAUSED, REPLAN, CROWDED, COLLAPSED = range(6)
+GOES_ON, DONE, PAUSED, REPLAN, CELL_FULL, COLLAPSED = range(6)
 """Results of a call of events: no end yet, the end time is reached, the requested number of impacts is reached, the
 calendar needs another length of its days, a cell needs more slots, and impacts have no end."""
 ENDLESS = 24
@@ -102,25 +102,25 @@ def look_all_around(spheres, i):
 
 
 @jit
-def hurries(spheres, i, time):
+def is_collapsing(spheres, i, time):
     """Whether a sphere's impact at a time belongs to a sequence of impacts without end."""
-    hurried, latest = spheres.hurried, spheres.latest
+    rapid_impacts, latest = spheres.rapid_impacts, spheres.latest
     soon = time - latest[i] < spheres.settings[SETTING.instant]
-    hurried[i] = hurried[i] + 1 if soon else 0
+    rapid_impacts[i] = rapid_impacts[i] + 1 if soon else 0
     latest[i] = time
-    if hurried[i] >= ENDLESS:
+    if rapid_impacts[i] >= ENDLESS:
         spheres.counts[COUNT.collapsed] = i
-    return hurried[i] >= ENDLESS
+    return rapid_impacts[i] >= ENDLESS
 
 
 @jit
 def between(spheres, i, j, axis):
     """Displacement along an axis from a sphere to the nearest image of another one at the same time [length]."""
     grid = spheres.grid
-    way = spheres.motion[j, MOTION.place + axis] - spheres.motion[i, MOTION.place + axis]
+    displacement = spheres.motion[j, MOTION.place + axis] - spheres.motion[i, MOTION.place + axis]
     if grid.faces[axis] == PERIODIC:
-        way -= grid.length[axis] * np.rint(way / grid.length[axis])
-    return way
+        displacement -= grid.length[axis] * np.rint(displacement / grid.length[axis])
+    return displacement
 
 
 @jit
@@ -150,10 +150,10 @@ def collide(spheres, i, j, time):
     if approach < spheres.settings[SETTING.resting]:
         e = 0.0
     # The impulse along r is divided by r²: the rounding error of a unit vector would make the energy drift.
-    ease, other = spheres.events[i, EVENT.inverse_mass], spheres.events[j, EVENT.inverse_mass]
-    reduced = 1.0 / (ease + other)
+    inverse_mass, other = spheres.events[i, EVENT.inverse_mass], spheres.events[j, EVENT.inverse_mass]
+    reduced = 1.0 / (inverse_mass + other)
     impulse = (1.0 + e) * reduced * along / square
-    first, second = impulse * ease, impulse * other
+    first, second = impulse * inverse_mass, impulse * other
     motion[i, MOTION.velocity] -= first * x
     motion[i, MOTION.velocity + 1] -= first * y
     motion[i, MOTION.velocity + 2] -= first * z
@@ -165,11 +165,11 @@ def collide(spheres, i, j, time):
     sums[SUM.loss] += 0.5 * reduced * (1.0 - e * e) * approach * approach
     if impulse * distance > sums[SUM.impulse]:
         keep_strongest(spheres, i, j, impulse * distance, time)
-    endless = False
-    if spheres.hurried.size and spheres.settings[SETTING.resting] == 0.0:
-        endless = hurries(spheres, i, time)
-        endless = hurries(spheres, j, time) or endless
-    return endless
+    collapses = False
+    if spheres.rapid_impacts.size and spheres.settings[SETTING.resting] == 0.0:
+        collapses = is_collapsing(spheres, i, time)
+        collapses = is_collapsing(spheres, j, time) or collapses
+    return collapses
 
 
 @routine
@@ -177,12 +177,12 @@ def hit_wall(spheres, i, face, time):
     """Carry out an impact on a wall; return whether it belongs to a sequence of impacts without end."""
     motion, sums = spheres.motion, spheres.sums
     fly(spheres, i, time)
-    axis, way = face // 2, 2 * (face % 2) - 1
-    approach = way * motion[i, MOTION.velocity + axis]
+    axis, sign = face // 2, 2 * (face % 2) - 1
+    approach = sign * motion[i, MOTION.velocity + axis]
     e = spheres.settings[SETTING.wall_restitution + face]
     if approach < spheres.settings[SETTING.resting]:
         e = 0.0
-    motion[i, MOTION.velocity + axis] = -way * e * approach
+    motion[i, MOTION.velocity + axis] = -sign * e * approach
     mass = 1.0 / spheres.events[i, EVENT.inverse_mass]
     spheres.counts[COUNT.wall_impacts] += 1
     sums[SUM.loss] += 0.5 * mass * (1.0 - e * e) * approach * approach
@@ -191,34 +191,34 @@ def hit_wall(spheres, i, face, time):
     part(spheres, i)
     find_crossing(spheres, i)
     look_all_around(spheres, i)
-    return spheres.hurried.size > 0 and e < 1.0 and hurries(spheres, i, time)
+    return spheres.rapid_impacts.size > 0 and e < 1.0 and is_collapsing(spheres, i, time)
 
 
 @routine
 def cross(spheres, i, time):
     """Let a sphere hit a wall, or enter the next cell and search for impacts with spheres that have come near. Returns
-    GOES_ON, COLLAPSED, or CROWDED if the cell has no slot for it; in this case nothing has changed."""
+    GOES_ON, COLLAPSED, or CELL_FULL if the cell has no slot for it; in this case nothing has changed."""
     grid, motion, links = spheres.grid, spheres.motion, spheres.links
     face, cell = np.int64(links[i, LINK.face]), np.int64(links[i, LINK.cell])
-    axis, way = face // 2, 2 * (face % 2) - 1
+    axis, sign = face // 2, 2 * (face % 2) - 1
     x, y, z = cell_numbers(grid, cell)
-    number = (x if axis == 0 else y if axis == 1 else z) + way
+    number = (x if axis == 0 else y if axis == 1 else z) + sign
     count, passes = grid.cells[axis], np.int64(0)
     if number < 0 or number >= count:
         if grid.faces[axis] == WALL:
             return COLLAPSED if hit_wall(spheres, i, face, time) else GOES_ON
-        number, passes = number - way * count, way
+        number, passes = number - sign * count, sign
     x, y, z = number if axis == 0 else x, number if axis == 1 else y, number if axis == 2 else z
     if not enter_cell(spheres, i, cell_at(grid, x, y, z)):
-        return CROWDED
+        return CELL_FULL
     leave_cell(spheres, i, cell)
     fly(spheres, i, time)
     motion[i, MOTION.place + axis] -= passes * grid.length[axis]
     spheres.images[i, axis] += passes
     spheres.counts[COUNT.crossings] += 1
     find_crossing(spheres, i)
-    low = way if axis == 0 else -1, way if axis == 1 else -1, way if axis == 2 else -1
-    high = way if axis == 0 else 1, way if axis == 1 else 1, way if axis == 2 else 1
+    low = sign if axis == 0 else -1, sign if axis == 1 else -1, sign if axis == 2 else -1
+    high = sign if axis == 0 else 1, sign if axis == 1 else 1, sign if axis == 2 else 1
     look_for_impact(spheres, i, low, high)
     return GOES_ON
 

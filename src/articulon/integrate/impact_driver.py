@@ -17,7 +17,7 @@ from articulon.forces.impacts.impact_engine import Event, ImpactEngine, Spheres
 from articulon.forces.impacts.impact_memory import memory_size, resting
 from articulon.forces.impacts.resting_contacts import keep_closed, margin
 from articulon.integrate.explicit_driver import ExplicitDriver
-from articulon.integrate.impact_settling import hurried, jammed, settle
+from articulon.integrate.impact_settling import jammed, settle, steps_without_end
 from articulon.integrate.problem import Problem
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED
 from articulon.kernels import one_blas_thread
@@ -60,7 +60,7 @@ class ImpactDriver(ExplicitDriver):
             status = self._step(state, until)
             if status not in (REACHED, PAUSED) or state.counters[STEPS] == before:
                 return status
-            self.failure = hurried(state.rule.history, float(state.time[0]) - begin, self.latest)
+            self.failure = steps_without_end(state.rule.history, float(state.time[0]) - begin, self.latest)
             if self.failure is not None:
                 return DIVERGED
             if state.time[0] >= self.control.step[4]:

@@ -14,10 +14,10 @@ from articulon.forces.impacts.resting_contacts import chosen, keep_closed
 from articulon.model import State
 from articulon.model.state import CONTACT, WINDOW
 
-HASTE = 1e-6
-"""Fraction of the longest step below which a step that was cut is hasty."""
-MOST_HASTY = 400
-"""Number of successive hasty steps that counts as impacts without end."""
+SHORT_STEP = 1e-6
+"""Fraction of the longest step below which a step that was cut counts as short."""
+MOST_SHORT_STEPS = 400
+"""Number of successive short steps that counts as impacts without end."""
 CAPTURED = 0.1
 """Fraction of the resting speed below which a contact under pressure does not open."""
 STILL = 10.0 * ROUNDING
@@ -72,23 +72,25 @@ def book_impacts(
     state.u[:] = speeds
     state.work[CONTACT] += outcome.energy
     state.unscaled_work[CONTACT] += outcome.energy
-    return None if outcome.ended else endless(engine.name(touching[0]))
+    return None if outcome.ended else endless_impacts(engine.name(touching[0]))
 
 
-def endless(who: str) -> str:
+def endless_impacts(who: str) -> str:
     """Explanation of impacts without end."""
     return (
-        f"impacts without end, each sooner than the one before, the latest between {who}: give resting_speed, below "
+        f"endless impacts at ever shorter intervals, the latest between {who}: give resting_speed, below "
         "which they rest; the acceleration is largest"
     )
 
 
-def hurried(memory: np.ndarray, taken: float, latest: str) -> str | None:
+def steps_without_end(memory: np.ndarray, taken: float, latest: str) -> str | None:
     """Record the length of a step; return why a run cannot go on if its steps become shorter and shorter, or None."""
     memory[MEMORY.settled] = 0.0
     memory[MEMORY.longest] = max(memory[MEMORY.longest], taken)
-    memory[MEMORY.hasty] = memory[MEMORY.hasty] + 1.0 if taken <= HASTE * memory[MEMORY.longest] else 0.0
-    return endless(latest) if memory[MEMORY.hasty] > MOST_HASTY else None
+    memory[MEMORY.short_steps] = (
+        memory[MEMORY.short_steps] + 1.0 if taken <= SHORT_STEP * memory[MEMORY.longest] else 0.0
+    )
+    return endless_impacts(latest) if memory[MEMORY.short_steps] > MOST_SHORT_STEPS else None
 
 
 def _free_accelerations(engine: ImpactEngine, evaluator: Evaluator, state: State) -> np.ndarray:
@@ -127,7 +129,7 @@ def _settle_rests(
         set_rests(engine, state.rule.history, rested, no_rests())
         return None
     if len(contacts) > len(engine.pressed.contact):
-        return f"{len(contacts)} contacts rest, and there is room for {len(engine.pressed.contact)}"
+        return f"{len(contacts)} contacts rest, but the capacity is {len(engine.pressed.contact)}"
     stuck = _were(rested, contacts)
     slow = np.where(_turn_round(engine, rested, contacts), np.maximum(captured, 0.0)[still], 0.0)
     found = chosen(engine, contacts, free, stuck, slow, moved)
@@ -149,12 +151,12 @@ def _were(rested: Rests, contacts: np.ndarray) -> np.ndarray:
 def _turn_round(engine: ImpactEngine, rested: Rests, contacts: np.ndarray) -> np.ndarray:
     """Whether each of some contacts has slid and no longer slips in the same direction, shape (n,)."""
     p, n = engine.press_rows(contacts), len(contacts)
-    before = {(int(a), int(b)): way for (a, b), way in zip(rested.contact, rested.along, strict=True)}
+    before = {(int(a), int(b)): direction for (a, b), direction in zip(rested.contact, rested.along, strict=True)}
     found = np.zeros(n, dtype=bool)
     for k, (a, b) in enumerate(contacts.tolist()):
-        way = before.get((a, b))
-        if way is not None and way.any():
-            found[k] = float(p.slip[k, 1:] @ (engine.axes(p.normal[k]) @ way)) <= 0.0
+        direction = before.get((a, b))
+        if direction is not None and direction.any():
+            found[k] = float(p.slip[k, 1:] @ (engine.axes(p.normal[k]) @ direction)) <= 0.0
     return found
 
 
@@ -176,7 +178,7 @@ def jammed(engine: ImpactEngine) -> str | None:
 def paradox(who: str) -> str:
     """Explanation of Painlevé's paradox at a contact."""
     return (
-        f"Painlevé's paradox: {who} slide with so much friction that no force would hold the two apart, as a rod does "
-        "that is pushed across a table; rigid bodies have no motion there: take less friction, or contacts, which "
-        "yield; the acceleration is largest"
+        f"Painlevé's paradox: {who} slide with so much friction that no force would hold the two apart, as for a "
+        "rod that is pushed across a table; for rigid bodies no motion exists: use less friction, or soft contacts; "
+        "the acceleration is largest"
     )

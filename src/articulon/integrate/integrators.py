@@ -75,11 +75,11 @@ class Controlled(Declaration):
         for key, relative, absolute in self.tolerances():
             if isinstance(relative, float) and 0.0 < relative < LEAST:
                 return key, (
-                    f"{relative:g} is below rounding, {sys.float_info.epsilon:.2g} in every operation: give at least "
-                    f"{LEAST:.3g}, or 0 with an absolute tolerance"
+                    f"{relative:g} is below the rounding error {sys.float_info.epsilon:.2g} of an operation: give at "
+                    f"least {LEAST:.3g}, or 0 with an absolute tolerance"
                 )
             if relative == 0.0 and absolute == 0.0:
-                return key, "is 0 and so is atol, and no step is free of error: give one of them"
+                return key, "is 0, and so is atol, but no step is free of error: give one of them"
         return None
 
     @model_validator(mode="after")

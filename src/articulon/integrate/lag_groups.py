@@ -42,14 +42,15 @@ def check_followed(evaluator: Evaluator, policy: str) -> None:
         if int(forest.kind[start]) in UNBOUND and not drag.mass[start:end].any():
             raise CaseError(
                 f"scaling.policy: '{policy}' bounds how far bodies lag behind the forces on them by their relaxation "
-                f"times m/β, and there is no drag on '{model.names[int(model.head[start])]}' or what hangs on it; add "
-                "stokes-drag, or choose another policy (without drag, scaling is only a slower clock)"
+                f"times m/β, and there is no drag on '{model.names[int(model.head[start])]}' or the bodies that it "
+                "carries; add stokes-drag, or choose another policy (without drag, scaling only slows down the "
+                "motion)"
             )
     if not drag.mass.any() and not drag.inertia.any():
         raise CaseError(
             f"scaling.policy: '{policy}' bounds how far bodies lag behind the forces on them by their relaxation "
-            "times, and there is no drag; add stokes-drag, or choose another policy (without drag, scaling is only a "
-            "slower clock)"
+            "times, and there is no drag; add stokes-drag, or choose another policy (without drag, scaling only slows "
+            "down the motion)"
         )
     for row, (a, b) in enumerate(zip(model.loops.link_a.tolist(), model.loops.link_b.tolist(), strict=True)):
         if a < 0 or b < 0 or model.tree_of_link[a] != model.tree_of_link[b]:

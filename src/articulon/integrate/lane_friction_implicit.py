@@ -32,8 +32,8 @@ from articulon.kernels import jit, kernel
 from articulon.lanes import LaneArray, choose
 from articulon.model import Model
 from articulon.passes import Bound, Program, pass_of, run
-from articulon.thermostats.base import KICKS, STREAM, WAY
-from articulon.thermostats.langevin import stir_speeds
+from articulon.thermostats.base import EFFECT, KICKS, STREAM
+from articulon.thermostats.langevin import langevin_speeds
 
 COMMON = {"mass", "moment", "inertia", "factor", "powers", "power", "kinetic", "work", "bath"}
 """Arrays of a step that are the same for all states, or not used."""
@@ -44,20 +44,20 @@ def check_in_lanes(model: Model, where: str) -> None:
     if any(kind.resistance == "dashpots" for kind in resists(model)):
         k = next(k for k, force in enumerate(model.forces) if getattr(force, "resistance", "") == "dashpots")
         raise ModelError(
-            f"{where}: forces[{k}].damping: 'friction-implicit' steps solve for the damping of springs with a matrix "
-            "of each state's own; take an explicit rule, or simulate one by one"
+            f"{where}: forces[{k}].damping: 'friction-implicit' steps need a separate matrix for each state "
+            "for the damping of springs; use an explicit rule, or simulate one by one"
         )
 
 
 @pass_of
-def lean(u, acceleration, span, middle):
+def find_middle_speeds(u, acceleration, span, middle):
     """Compute speeds in the middle of a time ``span`` (1,) from accelerations."""
     for k in range(u.shape[0]):
         middle[k] = u[k] + 0.5 * span[0] * acceleration[k]
 
 
 @pass_of
-def push(u, acceleration, span):
+def advance_speeds(u, acceleration, span):
     """Compute speeds after a time ``span`` (1,) from accelerations."""
     for k in range(u.shape[0]):
         u[k] += span[0] * acceleration[k]
@@ -74,11 +74,11 @@ def draw_normals_of_states(seeds, stream, count, one, normals):
 
 
 @pass_of
-def stir_states(forest, bath, clock, u, ws, still, draw):
+def langevin_states(forest, bath, clock, u, ws, still, draw):
     """Apply Langevin friction and noise over the time ``clock[1]`` from ``clock[0]`` on, at links whose poses are
     known."""
     find_random_speeds(forest, 1.0, still, draw)
-    stir_speeds(bath, clock, u, draw.speeds)
+    langevin_speeds(bath, clock, u, draw.speeds)
     move(forest, u, ws, 0, forest.mass.size)
 
 
@@ -127,23 +127,35 @@ def programs_of(
     arrays = scratch_in_lanes(tables, now)._replace(**held)
     part = parts(tables, arrays, flight, fly_states, in_lanes=True)
     u, half, whole = arrays.u, arrays.span, arrays.clock[1:]
-    kick = [lean.bind(u, acceleration, half, arrays.middle), *part.solve, push.bind(u, acceleration, half)]
-    rub = [*part.move, *part.friction, push.bind(u, arrays.udot, whole)] if part.friction else []
+    kick = [
+        find_middle_speeds.bind(u, acceleration, half, arrays.middle),
+        *part.solve,
+        advance_speeds.bind(u, acceleration, half),
+    ]
+    friction_step = [*part.move, *part.friction, advance_speeds.bind(u, arrays.udot, whole)] if part.friction else []
     fill = [*part.locate, *part.fill, *part.scale]
-    step = [*kick, *part.move, *part.drift, *rub, *part.move, *stirring(tables, arrays, now), *part.arrive]
+    step = [
+        *kick,
+        *part.move,
+        *part.drift,
+        *friction_step,
+        *part.move,
+        *langevin_passes(tables, arrays, now),
+        *part.arrive,
+    ]
     return Program(fill), Program(part.predict), Program([*step, *fill, *part.predict, *kick])
 
 
-def stirring(tables: LaneTables, arrays: Scratch, now: Present) -> list[Bound]:
+def langevin_passes(tables: LaneTables, arrays: Scratch, now: Present) -> list[Bound]:
     """The passes of a Langevin thermostat; empty without one."""
     bath, ws = tables.system.bath, tables.ws
-    if bath.choice[WAY] != KICKS:
+    if bath.choice[EFFECT] != KICKS:
         return []
     still, one = ws._replace(twist=arrays.still, bias=arrays.no_bias), np.zeros(tables.model.nu)
     normals: Any = arrays.draw.normal
     return [
         draw_normals_of_states.bind(now.seeds, int(bath.choice[STREAM]), arrays.number, one, normals.numbers),
-        stir_states.bind(tables.system.forest, bath, arrays.clock, arrays.u, ws, still, arrays.draw),
+        langevin_states.bind(tables.system.forest, bath, arrays.clock, arrays.u, ws, still, arrays.draw),
     ]
 
 

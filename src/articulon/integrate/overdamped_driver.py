@@ -54,9 +54,9 @@ class OverdampedDriver(FixedStepDriver):
         ratio = float(watch.ratio[0])
         self.culprit = int(np.searchsorted(e.model.forest.u_start, watch.worst[0], side="right")) - 1
         self.failure = (
-            f"steps of {self.step:.6g} are too long: in half a step the speed changes by {ratio:.3g} times itself, "
-            "where more than 1 grows from step to step; shorten integrator.step to less than "
-            f"{0.3 * self.step / ratio:.2g}, seen"
+            f"steps of {self.step:.6g} are too long: in half a step the speed changes by {ratio:.3g} times its value, "
+            "and motion with a ratio above 1 grows from step to step; shorten integrator.step to less than "
+            f"{0.3 * self.step / ratio:.2g}; this ratio is largest"
         )
         return DIVERGED
 

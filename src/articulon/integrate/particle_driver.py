@@ -32,7 +32,7 @@ class ParticleDriver(ArrayDriver):
         parallel = model.bodies >= particle_passes.PARALLEL_PARTICLES
         signatures = (
             *(particle_passes.PASS,) * 3,
-            particle_passes.SHAKE,
+            particle_passes.LANGEVIN,
             *(particle_passes.ORDER,) * 2,
             *(particle_passes.STATE,) * 2,
         )

@@ -173,7 +173,7 @@ def drift(particles, moving, h):
 
 
 @jit
-def shake_block(particles, moving, first, last, c, s, seed, stream, step):
+def langevin_block(particles, moving, first, last, c, s, seed, stream, step):
     """Apply the exact step of friction and noise to some particles; return their gain of kinetic energy."""
     vx, vy, vz, inverse_mass, order = moving.vx, moving.vy, moving.vz, moving.inverse_mass, particles.order
     gained = 0.0
@@ -187,13 +187,13 @@ def shake_block(particles, moving, first, last, c, s, seed, stream, step):
     return gained
 
 
-def shake(particles, moving, c, s, seed, stream, step):
+def apply_langevin(particles, moving, c, s, seed, stream, step):
     """Apply friction and noise over a step; ``partial`` holds the gains of kinetic energy."""
     partial, n = moving.partial, moving.inverse_mass.size
     for b in prange(partial.shape[0]):
         first = BLOCK * np.int64(b)
         last = min(first + BLOCK, n)
-        partial[b, 0] = shake_block(particles, moving, first, last, c, s, seed, stream, step)
+        partial[b, 0] = langevin_block(particles, moving, first, last, c, s, seed, stream, step)
 
 
 @jit
@@ -288,8 +288,8 @@ def store(particles, moving, q, u):
 _EXAMPLES = (numba.typeof(no_sites().particles), numba.typeof(moving(np.ones(1), np.zeros((2, 3)))))
 PASS = types.void(*_EXAMPLES, types.float64)
 """Signature of ``kick``, ``drift`` and ``clear``."""
-SHAKE = types.void(*_EXAMPLES, types.float64, types.float64, types.int64, types.int64, types.int64)
-"""Signature of ``shake``."""
+LANGEVIN = types.void(*_EXAMPLES, types.float64, types.float64, types.int64, types.int64, types.int64)
+"""Signature of ``apply_langevin``."""
 ORDER = types.void(*_EXAMPLES)
 """Signature of ``collect`` and ``distribute``."""
 STATE = types.void(*_EXAMPLES, types.float64[::1], types.float64[::1])
@@ -299,7 +299,7 @@ PASSES = {
         specialised(
             function, f"{function.__name__}_{'parallel' if parallel else 'serial'}", parallel=parallel, called="value"
         )
-        for function in (kick, drift, clear, shake, collect, distribute, compare, store)
+        for function in (kick, drift, clear, apply_langevin, collect, distribute, compare, store)
     )
     for parallel in (False, True)
 }

@@ -15,7 +15,7 @@ from articulon.kernels import jit
 from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
 from articulon.passes import pass_of
 from articulon.scaling.base import STEP, ZETA, ZETA_RATE
-from articulon.thermostats.base import DEGREES_OF_FREEDOM, FRICTION, GAIN, KICKS, SCALES, SEED, STREAM, WAY
+from articulon.thermostats.base import DEGREES_OF_FREEDOM, EFFECT, FRICTION, GAIN, KICKS, SCALES, SEED, STREAM
 from articulon.thermostats.langevin import decay_and_noise
 from articulon.thermostats.schedule import target
 
@@ -182,7 +182,7 @@ def advance_verlet(
     """
     kicks, drifts, clears = passes
     particles, counters, work, factor = system.particles, state.counters, state.work, state.factor
-    way = bath.choice[WAY]
+    effect = bath.choice[EFFECT]
     begin(system, functions, moving, clears, refresh, ordering, handing, state)
     kinetic = kinetic_energy(moving)
     status = REACHED
@@ -196,11 +196,11 @@ def advance_verlet(
             drive_law(bath, kinetic, time, h, state.bath, sums)
             law(parameters, sums, factor)
         a2 = factor[POTENTIAL]
-        if way == SCALES:
+        if effect == SCALES:
             scale(moving, relaxing[0](bath, kinetic, time, 0.5 * h, 2 * step, factor, state.bath, work))
         kicks(particles, moving, 0.5 * h * a2)
         work[POTENTIAL] += total(moving, 0)
-        if way == KICKS:
+        if effect == KICKS:
             drifts(particles, moving, 0.5 * h)
             c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
             shaking[0](particles, moving, c, s, bath.choice[SEED], bath.choice[STREAM], step)
@@ -226,7 +226,7 @@ def advance_verlet(
         if not kinetic < np.inf:
             status = DIVERGED
             break
-        if way == SCALES:
+        if effect == SCALES:
             s = relaxing[0](bath, kinetic, time + 0.5 * h, 0.5 * h, 2 * step + 1, factor, state.bath, work)
             scale(moving, s)
             kinetic = kinetic_energy(moving)

@@ -63,7 +63,8 @@ PARTICLES_ONLY = of_rule(
     ", and this model has other bodies or forces",
 )
 REFLECTING = of_rule(
-    "assumes smooth motion within a step, and the reflecting walls that box.boundaries sets reverse it at an instant",
+    "assumes smooth motion within a step, and the reflecting walls that box.boundaries sets reverse the motion "
+    "instantaneously",
     f"choose one of {', '.join(PARTICLE_RULES)} for a model of free particles with no forces but those between sites, "
     "or a wall with a potential (lennard-jones-wall)",
 )
@@ -94,7 +95,7 @@ CANONICAL_SWINGS = of_rule(
 OTHER_RESISTANCE = of_rule(
     "treats Stokes drag, the damping and friction of joints, their drives and the damping of modes and of point "
     "springs implicitly, and does not know how {resisting} depends on speeds",
-    "leave that force out, or choose one of {explicit}, or 'scipy-radau' where it is stiff",
+    "leave that force out, or choose one of {explicit}, or 'scipy-radau' if the force is stiff",
 )
 OVERDAMPED_FRICTION = of_rule(
     "moves bodies by a mobility that forces and noise share, and the damping and friction of joints, of springs "
@@ -136,7 +137,9 @@ TOUCHING_NOISE = of_rule(
 CANONICAL_BATH = of_rule(
     "is a map of canonical momenta and does not support {thermostat}", "choose {carrying}, or leave out the thermostat"
 )
-RATES_BATH = of_rule("integrates rates of change, and {thermostat} is noise, which has none", "choose {carrying}")
+RATES_BATH = of_rule(
+    "integrates rates of change, but {thermostat} acts by noise, which has no rate of change", "choose {carrying}"
+)
 TOUCHING_BATH = of_rule(
     "moves bodies whose contacts dissipate energy, and no noise returns it: no thermostat would sample an ensemble",
     "leave it out, or let spheres repel each other by forces between sites, such as site-pairs",
@@ -172,12 +175,12 @@ NO_SPEEDS_TO_HIT = of_rule(
     "has no speeds that an impact could change", "choose one of {explicit}, or leave the impacts out"
 )
 SMOOTH_SPHERES = of_rule(
-    "goes from impact to impact: it computes when two smooth spheres meet that fly freely, on straight lines or "
+    "goes from impact to impact: it computes when two smooth spheres in free flight meet, on straight lines or "
     "parabolas",
-    "choose one of {explicit}, or leave out all but smooth spheres, impacts and gravity",
+    "choose one of {explicit}, or leave out everything except smooth spheres, impacts and gravity",
     ", and this model has other bodies, forces, walls, stops or friction",
 )
-NO_IMPACTS = of_rule("has no steps but from impact to impact", "add forces.impacts, or choose another rule")
+NO_IMPACTS = of_rule("takes steps only from impact to impact", "add forces.impacts, or choose another rule")
 BETWEEN_IMPACTS = of_rule(
     "lets spheres fly freely between impacts, where {thermostat} would act on them all the time",
     "leave it out, or begin at the temperature: spheres that lose no energy keep it",
@@ -242,7 +245,7 @@ ADAPTIVE_PARTICLES = Refusal(
 )
 DEVICE = Refusal(
     "run.device",
-    "a device such as 'cuda' moves free particles by velocity-verlet, and nothing else",
+    "a device such as 'cuda' supports only velocity-verlet for free particles",
     "set it to 'cpu', or use free particles under Lennard-Jones forces and the rule velocity-verlet",
 )
 DEVICE_BATH = Refusal(
@@ -286,7 +289,7 @@ TIED_VOLUMES = Refusal(
 )
 SPRUNG_VOLUMES = Refusal(
     "barostat",
-    "it reads the virial, which is not known for springs and other forces on bodies",
+    "this barostat needs the virial, which is not known for springs and other forces on bodies",
     "take the barostat 'monte-carlo'",
     elsewhere=True,
 )

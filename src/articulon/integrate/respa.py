@@ -25,7 +25,7 @@ from articulon.integrate.status import DIVERGED, LEAPT, REACHED
 from articulon.kernels import jit
 from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
 from articulon.passes import pass_of
-from articulon.thermostats.base import FRICTION, KICKS, SCALES, SEED, STREAM, WAY
+from articulon.thermostats.base import EFFECT, FRICTION, KICKS, SCALES, SEED, STREAM
 from articulon.thermostats.langevin import decay_and_noise
 from articulon.thermostats.schedule import target
 
@@ -91,7 +91,7 @@ def advance_respa(
     """
     kicks, drifts, _ = passes
     particles, counters, work, factor = system.particles, state.counters, state.work, state.factor
-    way, h1, h0 = bath.choice[WAY], h / parts[0], h / (parts[0] * parts[1])
+    effect, h1, h0 = bath.choice[EFFECT], h / parts[0], h / (parts[0] * parts[1])
     load_state(system, moving, refresh, ordering, handing, state)
     # Each level's forces belong to the coordinates at which they were last needed, so all are evaluated again.
     moving.held[0] = 0
@@ -110,7 +110,7 @@ def advance_respa(
             drive_law(bath, kinetic, time, h, state.bath, sums)
             law(parameters, sums, factor)
         a2 = factor[POTENTIAL]
-        if way == SCALES:
+        if effect == SCALES:
             scale(moving, relaxing[0](bath, kinetic, time, 0.5 * h, 2 * step, factor, state.bath, work))
         take_level(particles, LONG, forces)
         kicks(particles, moving, 0.5 * h * a2)
@@ -123,7 +123,7 @@ def advance_respa(
                 take_level(particles, BONDED, forces)
                 kicks(particles, moving, 0.5 * h0 * a2)
                 work[POTENTIAL] += total(moving, 0)
-                if way == KICKS:
+                if effect == KICKS:
                     drifts(particles, moving, 0.5 * h0)
                     inner = (step * parts[0] + i) * parts[1] + j
                     c, s = decay_and_noise(bath.constants[FRICTION], h0, target(bath, time + i * h1 + (j + 0.5) * h0))
@@ -159,7 +159,7 @@ def advance_respa(
         if not kinetic < np.inf:
             status = DIVERGED
             break
-        if way == SCALES:
+        if effect == SCALES:
             s = relaxing[0](bath, kinetic, time + 0.5 * h, 0.5 * h, 2 * step + 1, factor, state.bath, work)
             scale(moving, s)
             kinetic = kinetic_energy(moving)

@@ -313,9 +313,9 @@ def give_beads(forest, rods, q, u, ws, first, last):
             store_quaternion(ws.quaternion, k, frame)
             store_from(ws.twist, k, 3, (0.0, 0.0, 0.0))
             continue
-        begins, carried, spin = load(ws.position, k), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        begins, carried, angular_velocity = load(ws.position, k), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         if p >= 0:
-            begins, carried, spin = load(rods.place, p), load(rods.speed, p), load_from(ws.twist, p, 3)
+            begins, carried, angular_velocity = load(rods.place, p), load(rods.speed, p), load_from(ws.twist, p, 3)
         d = sub(x, begins)
         z = scale(math.copysign(1.0 / math.sqrt(dot(d, d)), rods.length[k]), d)
         e = load_quaternion(ws.quaternion, k)
@@ -324,11 +324,11 @@ def give_beads(forest, rods, q, u, ws, first, last):
         q[kq], q[kq + 1], q[kq + 2], q[kq + 3] = own[0], own[1], own[2], own[3]
         # ω across the rod, minus that of the parent; the joint's angular velocity has no component along the rod.
         axes = matrix(e)
-        w = sub(scale(1.0 / rods.length[k], cross(z, sub(v, carried))), spin)
+        w = sub(scale(1.0 / rods.length[k], cross(z, sub(v, carried))), angular_velocity)
         a, b = dot(column(axes, 0), w), dot(column(axes, 1), w)
         u[ku], u[ku + 1] = a, b
         store_quaternion(ws.quaternion, k, e)
-        store_from(ws.twist, k, 3, add(spin, apply(axes, (a, b, 0.0))))
+        store_from(ws.twist, k, 3, add(angular_velocity, apply(axes, (a, b, 0.0))))
 
 
 @jit

@@ -99,7 +99,7 @@ class SciPyDriver(Driver):
                     state.time[0], state.step[0] = solver.t, solver.h_abs
                     state.counters[STEPS] += 1
                     if state.counters[STEPS] % 256 == 0 and until - solver.t > MOST_STEPS * solver.h_abs:
-                        self.failure = f"steps of {solver.h_abs:.3g} are too short to go on, and {_LARGEST}"
+                        self.failure = f"steps of {solver.h_abs:.3g} are too short to continue, and {_LARGEST}"
                         status = DIVERGED
                         break
                     derivative(solver.t, y)

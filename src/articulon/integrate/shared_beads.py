@@ -93,7 +93,7 @@ class SharedBeadDriver(BeadDriver):
             self.ranks.abort(error)
             raise
         finally:
-            self.ranks.alike = False
+            self.ranks.synchronised = False
 
     def _take_together(self, state: State, steps: int) -> int:
         own, arrays, counters, h = self.own_steps, self.arrays, state.counters, self.step
@@ -107,7 +107,7 @@ class SharedBeadDriver(BeadDriver):
             own.kick()
             own.fly()
             arrays.clock[0], arrays.number[0] = h * step, step
-            own.stir()
+            own.apply_langevin()
             own.fly()
             status = int(self.ranks.of_each(arrays.status).max())
             if status != REACHED:

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import prange
 
-from articulon.integrate.bead_lanes import draw_noise, fill_copies, fly_group, kick_group, stir_group
+from articulon.integrate.bead_lanes import draw_noise, fill_copies, fly_group, kick_group, langevin_group
 from articulon.integrate.bead_tables import Beads
 from articulon.kernels import kernel
 from articulon.model.state import POTENTIAL, THERMOSTAT
@@ -41,12 +41,12 @@ def draw_some(part, beads, bath, number):
 
 
 @pass_at
-def stir_some(part, beads, bath, clock, found):
+def langevin_some(part, beads, bath, clock, found):
     """Friction and noise of some groups; writes the energy that they gain to ``found`` (groups, 2)."""
     time, h = clock[0], clock[1]
     c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
     for g in range(part * GROUPS, min(part * GROUPS + GROUPS, found.shape[0])):
-        found[g, 0] = stir_group(beads, c, s, g)
+        found[g, 0] = langevin_group(beads, c, s, g)
 
 
 @kernel(parallel=True)
@@ -77,11 +77,11 @@ def kick_shared_groups(kicks, found, half, work, size):
 
 
 @pass_of
-def stir_shared_groups(draws, stirs, found, beads, work):
-    """Friction and noise of all groups as in ``stir_beads``, distributed over threads."""
+def langevin_shared_groups(draws, langevin, found, beads, work):
+    """Friction and noise of all groups as in ``langevin_beads``, distributed over threads."""
     run_parts(draws, (beads.link.size + DRAWN - 1) // DRAWN)
     fill_copies(beads, beads.noise_numbers)
-    run_parts(stirs, (found.shape[0] + GROUPS - 1) // GROUPS)
+    run_parts(langevin, (found.shape[0] + GROUPS - 1) // GROUPS)
     gained = 0.0
     for g in range(found.shape[0]):
         gained += found[g, 0]
@@ -100,9 +100,9 @@ def shared_kicks(beads: Beads, half: np.ndarray, work: np.ndarray, size: np.ndar
     return kick_shared_groups.bind(Program([kick_some.bind(beads, half, found)]), found, half, work, size)
 
 
-def shared_stirring(beads: Beads, bath: object, clock: np.ndarray, number: np.ndarray, work: np.ndarray) -> Bound:
-    """The pass ``stir_beads``, bound for threads."""
+def shared_langevin(beads: Beads, bath: object, clock: np.ndarray, number: np.ndarray, work: np.ndarray) -> Bound:
+    """The pass ``langevin_beads``, bound for threads."""
     found = np.zeros((beads.group.size - 1, 2))
     draws = Program([draw_some.bind(beads, bath, number)])
-    stirs = Program([stir_some.bind(beads, bath, clock, found)])
-    return stir_shared_groups.bind(draws, stirs, found, beads, work)
+    langevin = Program([langevin_some.bind(beads, bath, clock, found)])
+    return langevin_shared_groups.bind(draws, langevin, found, beads, work)

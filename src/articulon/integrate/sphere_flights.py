@@ -102,8 +102,8 @@ def find_crossing(spheres, i):
                     if side == 0
                     else grid.length[axis] - spheres.events[i, EVENT.radius]
                 )
-            way = 1.0 if side == 1 else -1.0
-            ahead = exit_time(way * (place - x), way * v, way * g)
+            sign = 1.0 if side == 1 else -1.0
+            ahead = exit_time(sign * (place - x), sign * v, sign * g)
             if ahead < best:
                 best, face = ahead, 2 * axis + side
     spheres.events[i, EVENT.crossing] = motion[i, MOTION.time] + best

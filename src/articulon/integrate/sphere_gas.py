@@ -21,8 +21,8 @@ from articulon.integrate.hard_sphere_tables import (
     with_slots,
 )
 from articulon.integrate.hard_spheres import (
+    CELL_FULL,
     COLLAPSED,
-    CROWDED,
     DONE,
     REPLAN,
     bring_together,
@@ -174,7 +174,7 @@ class SphereGas:
                 self.collapse_time = float(spheres.sums[SUM.now])
                 self.collapsed = int(order[spheres.counts[COUNT.collapsed]])
                 return None
-            if status == CROWDED:
+            if status == CELL_FULL:
                 spheres = with_slots(spheres, 2 * spheres.grid.slots.shape[1])
             if status == REPLAN:
                 now = float(spheres.sums[SUM.now])

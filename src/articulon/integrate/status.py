@@ -5,12 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.algebra.vectors import add, apply, dot, load, load_matrix, scale
-from articulon.dynamics.centres_of_mass import centre_of_mass
-from articulon.forces.selection import on_link
-from articulon.forces.sites.nearest_images import widths
+from articulon.forces.sites.nearest_images import minimum_image, widths
+from articulon.forces.sites.site_tables import Cell
 from articulon.integrate.variables import ANGULAR_VELOCITY, blocks
 from articulon.kernels import jit
-from articulon.model import Model, Workspace, kernel_tables
+from articulon.model import Model, kernel_tables
 from articulon.model.joints import UNBOUND
 
 REACHED, PAUSED, DIVERGED, STOPPED, NOT_CONVERGED, NOT_CLOSED, TOO_LONG, LEAPT, CAPACITY_EXCEEDED = range(9)
@@ -21,74 +20,68 @@ reason in ``failure``, and repeats steps with longer lists."""
 
 
 class Stop(NamedTuple):
-    """Condition that ends a run when a point of a body has advanced far enough along a direction."""
+    """Condition that ends a run: a point of a body has advanced far enough along a direction, or the nearest images of
+    two points are near enough."""
 
     link: np.ndarray
-    """Link that carries the point, −1 for no condition, shape (1,)."""
+    """Link that carries each point, shape (points,): one that advances, or two that approach each other. −1 for the
+    first means no condition, −1 for the second that it does not move."""
     point: np.ndarray
-    """The point in the link's frame [length], shape (1, 3); the point of a flexible body is displaced further by its
-    first moment divided by its mass."""
+    """The points in their links' frames [length], shape (points, 3); that of a flexible body is displaced further by
+    its first moment over its mass. A point that does not move is given in the world frame."""
     moment: np.ndarray
-    """First moments of deformed links, link frame [mass length], shape (links, 3); one row for a rigid body."""
+    """First moments of deformed links, link frame [mass length], shape (links, 3); one row if all are rigid."""
     per_mass: np.ndarray
-    """1/m of a flexible body [1/mass], 0 for a rigid one, shape (1,)."""
+    """1/m of each flexible body [1/mass], 0 for a rigid one, shape (points,)."""
     direction: np.ndarray
-    """Unit vector, world frame, shape (1, 3)."""
-    distance: np.ndarray
-    """The point's coordinate along the direction at which the run ends [length], shape (1,)."""
+    """Unit vector of the advance, world frame, shape (1, 3)."""
+    goal: np.ndarray
+    """Value at which the run ends, shape (1,), of the point's coordinate along the direction, or of minus the distance
+    of the two points [length]."""
     way: np.ndarray
-    """Total displacement required, and the point's coordinate at the latest and at the previous check of the condition
-    [length], shape (3,)."""
+    """By how much this value grows from the start of the run to its end, and the value at the latest and at the
+    previous check of the condition [length], shape (3,)."""
+    cell: Cell
+    """Box whose images of two points are looked at."""
 
 
 def no_stop() -> Stop:
     """A condition that is never met."""
     point, direction, moment = np.zeros((3, 1, 3))
-    return Stop(np.full(1, -1, dtype=np.int64), point, moment, np.zeros(1), direction, np.zeros(1), np.zeros(3))
+    cell = Cell(np.eye(3), np.eye(3), np.zeros(3), np.zeros(3, dtype=np.int64))
+    return Stop(np.full(1, -1, dtype=np.int64), point, moment, np.zeros(1), direction, np.zeros(1), np.zeros(3), cell)
 
 
-def advance_stop(model: Model, body: int, direction: np.ndarray, advance: float, ws: Workspace | None = None) -> Stop:
-    """The condition that the body's centre of mass, deformed by its modes, has advanced by ``advance`` [length] along
-    ``direction`` from its position at the model's initial coordinates. The body must not be welded to the ground.
-    ``ws`` is the workspace in which the run places links; rigid bodies need none."""
-    start = centre_of_mass(model, model.q0, body)[0]
-    unit = np.asarray(direction, dtype=np.float64) / np.linalg.norm(direction)
-    link, point = int(model.link[body]), on_link(model, body, model.centres[body])
-    moment, per_mass = np.zeros((1, 3)), 0.0
-    if body in model.modes:
-        assert ws is not None and ws.modal is not None
-        moment, per_mass = ws.modal.moment, 1.0 / float(model.masses[body])
-        point = point - per_mass * model.forest.moment[link]
-    return Stop(
-        np.array([link]),
-        point[None],
-        moment,
-        np.array([per_mass]),
-        unit[None],
-        np.array([start @ unit + advance]),
-        np.array([advance, np.nan, np.nan]),
-    )
+@jit
+def _placed(stop, ws, k):
+    """Point k in the world frame, at the placed links."""
+    point, i = load(stop.point, k), stop.link[k]
+    if i < 0:
+        return point
+    if stop.per_mass[k] > 0.0:
+        point = add(point, scale(stop.per_mass[k], load(stop.moment, i)))
+    return add(load(ws.position, i), apply(load_matrix(ws.rotation, i), point))
 
 
 @jit
 def stop_reached(stop, ws):
     """Whether links whose poses are known fulfil the condition."""
-    i = stop.link[0]
-    if i < 0:
+    if stop.link[0] < 0:
         return False
-    point = load(stop.point, 0)
-    if stop.per_mass[0] > 0.0:
-        point = add(point, scale(stop.per_mass[0], load(stop.moment, i)))
-    p = add(load(ws.position, i), apply(load_matrix(ws.rotation, i), point))
-    x = dot(p, load(stop.direction, 0))
+    if stop.link.size == 1:
+        x = dot(_placed(stop, ws, 0), load(stop.direction, 0))
+    else:
+        a, b = _placed(stop, ws, 0), _placed(stop, ws, 1)
+        dx, dy, dz = minimum_image(stop.cell, b[0] - a[0], b[1] - a[1], b[2] - a[2])
+        x = -np.sqrt(dx * dx + dy * dy + dz * dz)
     stop.way[1], stop.way[2] = x, stop.way[1]
-    return x >= stop.distance[0]
+    return x >= stop.goal[0]
 
 
 def leap_of(model: Model, way: float) -> str:
     """Message for a displacement of half of the periodic box or more in one step, for ``Driver.failure``."""
     half = 0.5 * float(widths(model).min())
-    return f"a step is too long: in it a body goes {way:.3g}, and half of the periodic box is {half:.3g}"
+    return f"a step is too long: a body moves by {way:.3g} in it, but half of the periodic box is only {half:.3g}"
 
 
 def leap(model: Model, u: np.ndarray, step: float) -> tuple[str, int] | None:

@@ -18,11 +18,11 @@ from articulon.forces.contact.contact_history import KEEP_RECORDS
 from articulon.forces.contact.contact_powers import pair_powers, wall_powers
 from articulon.forces.contact.contact_tables import WORKS
 from articulon.forces.sites.cells import LOST, OVERFLOW
-from articulon.integrate.grain_verlet import RESISTANCE_PASS, meet_walls, sum_seen
+from articulon.integrate.grain_verlet import RESISTANCE_PASS, meet_walls, sum_statistics
 from articulon.model import Workspace
 from articulon.passes import pass_of
 
-FINE, EXCEEDED, ASTRAY = range(3)
+SUCCEEDED, EXCEEDED, IMPOSSIBLE_POSITION = range(3)
 """Results of a pass: success; a list has overflowed; a sphere is at an impossible position."""
 
 
@@ -58,16 +58,16 @@ def take_places(touching, rebuild):
 def list_carried(touching, lists, refresh, found):
     """Build the lists of neighbours."""
     list_spheres(touching, lists, refresh)
-    found[0] = EXCEEDED if capacity_exceeded(touching) else FINE
+    found[0] = EXCEEDED if capacity_exceeded(touching) else SUCCEEDED
 
 
 @pass_of
 def follow_carried(touching, lists, refresh, found):
     """Update the lists with the known positions of the spheres."""
     if follow_spheres(touching, lists, refresh):
-        found[0] = FINE
+        found[0] = SUCCEEDED
     else:
-        found[0] = EXCEEDED if capacity_exceeded(touching) else ASTRAY
+        found[0] = EXCEEDED if capacity_exceeded(touching) else IMPOSSIBLE_POSITION
 
 
 @pass_of
@@ -83,27 +83,27 @@ def look(pairs, contacts, lists, carried, links, touching, now, times, found):
         return
     pairs(touching, time, h)
     contacts[RESISTANCE_PASS](touching, time, h)
-    sum_seen(touching.candidates.block, times)
-    sum_seen(touching.walls.block, times)
+    sum_statistics(touching.candidates.block, times)
+    sum_statistics(touching.walls.block, times)
     sum_contacts(carried, links, touching)
-    found[0] = FINE if touching.walls.counts[COUNTS.fault] == 0 else ASTRAY
+    found[0] = SUCCEEDED if touching.walls.counts[COUNTS.fault] == 0 else IMPOSSIBLE_POSITION
 
 
 @pass_of
 def book_contacts(carried, links, touching, span, works, line):
     """Add the works of contacts over a time ``span`` (1,), at links that move at their mean speeds, to the works from
     the place ``line`` on."""
-    time, seen = span[0], touching.candidates.block
+    time, statistics = span[0], touching.candidates.block
     move_spheres(carried, links, touching)
     pair_powers(touching)
-    for b in range(seen.shape[0]):
+    for b in range(statistics.shape[0]):
         for k in range(WORKS):
-            works[line + k] += time * seen[b, k]
+            works[line + k] += time * statistics[b, k]
     for k in range(WORKS):
-        seen[0, k] = 0.0
-    wall_powers(touching, seen[0])
+        statistics[0, k] = 0.0
+    wall_powers(touching, statistics[0])
     for k in range(WORKS):
-        works[line + k] += time * seen[0, k]
+        works[line + k] += time * statistics[0, k]
 
 
 @pass_of
@@ -112,4 +112,4 @@ def give_contacts(touching, lists, rebuild, found):
     copy_into(rebuild.reshape(-1), touching.particles.reference.reshape(-1))
     lists[KEEP_RECORDS](touching)
     counts = touching.particles.counts
-    found[0] = FINE if counts[OVERFLOW] + counts[LOST] == 0 else ASTRAY
+    found[0] = SUCCEEDED if counts[OVERFLOW] + counts[LOST] == 0 else IMPOSSIBLE_POSITION

@@ -30,7 +30,7 @@ from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import booking
 from articulon.integrate.grain_verlet import sort_works, sort_works_to_come
 from articulon.integrate.status import CAPACITY_EXCEEDED, DIVERGED, NOT_CLOSED, REACHED
-from articulon.integrate.touching_contacts import EXCEEDED, FINE
+from articulon.integrate.touching_contacts import EXCEEDED, SUCCEEDED
 from articulon.integrate.variables import blocks
 from articulon.kernels import jit
 from articulon.model import Model, kernel_tables
@@ -153,12 +153,12 @@ def flow(rhs, state, arrays, time, h):
     for k in range(n):
         total[k] = rate[k]
         trial[k] = y[k] + 0.5 * h * rate[k]
-    for way in (0.5, 1.0):
+    for fraction in (0.5, 1.0):
         evaluate(rhs, time + 0.5 * h, window, none, trial, rate)
         power += 2.0 * rhs.driving[0]
         for k in range(n):
             total[k] += 2.0 * rate[k]
-            trial[k] = y[k] + way * h * rate[k]
+            trial[k] = y[k] + fraction * h * rate[k]
     evaluate(rhs, time + h, window, none, trial, rate)
     power += rhs.driving[0]
     for k in range(n):
@@ -289,10 +289,10 @@ def advance_touching(
         locate(passes, y, nq)
         run(placing)
         run(following)
-        if found[0] == FINE:
+        if found[0] == SUCCEEDED:
             now[0], now[1] = time, h
             run(looking)
-        if found[0] != FINE:
+        if found[0] != SUCCEEDED:
             chunk[1] = CAPACITY_EXCEEDED if found[0] == EXCEEDED else DIVERGED
             return
         kick(rhs, passes, state, block, arrays, time, h, half, booking_done, booking_due)
@@ -308,4 +308,4 @@ def advance_touching(
         clock[0] = time
     give(state, arrays, nq, nu)
     run(giving)
-    chunk[1] = REACHED if found[0] == FINE else DIVERGED
+    chunk[1] = REACHED if found[0] == SUCCEEDED else DIVERGED

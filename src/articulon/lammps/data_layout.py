@@ -215,7 +215,7 @@ class _Header:
 
     def _once(self, line: int, again: bool, text: str) -> None:
         if again:
-            raise fault(self.path, line, f"the header gives this twice: {shown(text)}")
+            raise fault(self.path, line, f"the header contains this line twice: {shown(text)}")
 
 
 def numbers(path: str, line: int, words: Sequence[str]) -> list[float]:

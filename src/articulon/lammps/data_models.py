@@ -189,7 +189,9 @@ def populate(
     if data.velocities is not None:
         u, lost = bodies.speeds(builder.units.name, data.velocities * units.velocity)
         if lost > 1e-9:
-            notes.append(f"velocities that rigid parts do not allow are left out: {lost:.3g} of the kinetic energy")
+            notes.append(
+                f"velocities that rigid parts do not allow are left out; they are {lost:.3g} of the kinetic energy"
+            )
     bodies.add_to(builder, u, data.charges, [kinds[kind - 1] for kind in data.types.tolist()])
     torn = through_faces(x, bonds.atoms, edges, periodic)
     if torn.size:

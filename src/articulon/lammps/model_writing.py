@@ -51,8 +51,9 @@ def write_data(
         A new file.
     style
         Atom style, which must support all contents.
-            A data file, or its path, whose types and terms are used; for a model that another process has read. Site k
-            must be the k-th atom of this file in the order of ids.
+    like
+        A data file, or its path, whose types and terms are used; for a model that another process has read. Site k
+        must be the k-th atom of this file in the order of ids.
 
     Raises
     ------

@@ -103,15 +103,15 @@ def assemble_forest(
     if not whole.all():
         name = names[rows.body[heads[int(np.argmin(whole))]]]
         raise ModelError(
-            f"body '{name}': its mass, inertia and distance from the joint are too large to compute with: their "
+            f"body '{name}': its mass, inertia and distance from the joint are too large for the computation: their "
             "products overflow; choose other units"
         )
-    bare = joint_without_inertia(forest)
-    if bare is not None:
-        joint = joint_type(int(forest.kind[bare])).__name__.lower()
+    without_inertia = joint_without_inertia(forest)
+    if without_inertia is not None:
+        joint = joint_type(int(forest.kind[without_inertia])).__name__.lower()
         raise ModelError(
-            f"body '{names[rows.body[heads[bare]]]}': its {joint} joint rotates it about an axis without inertia; give "
-            "it an inertia, or a joint that does not rotate it"
+            f"body '{names[rows.body[heads[without_inertia]]]}': its {joint} joint rotates it about an axis without "
+            "inertia; give it an inertia, or a joint that does not rotate it"
         )
     link = np.where(carrier < 0, -1, rank[carrier])
     if flexibility.modes:

@@ -37,7 +37,8 @@ def array(value: Any, shape: tuple[int, ...] | None, dimension: str, units: Unit
         raise ModelError(f"{where}: not finite: {found}")
     if result.size and np.abs(result).max() > LARGEST:
         raise ModelError(
-            f"{where}: {result.flat[np.abs(result).argmax()]:g} is too large to compute with; the most is {LARGEST:g}"
+            f"{where}: {result.flat[np.abs(result).argmax()]:g} is too large for the computation; the maximum is "
+            f"{LARGEST:g}"
         )
     return np.array(result)
 

@@ -78,9 +78,9 @@ def link_rows(
         every, none = np.arange(n), np.full(n, -1)
         return LinkRows(every, none, every, {}, np.zeros(n, dtype=bool), kinds, q_start, u_start, {})
 
-    parent, seats = columns["parent"], flexibility.seats
+    parent, joint_nodes = columns["parent"], flexibility.joint_nodes
     used: dict[int, set[int]] = {k: set() for k in modes}
-    for k, node in seats.items():
+    for k, node in joint_nodes.items():
         used[int(parent[k])].add(node)
     for carrier, node in zip(site_bodies.tolist(), flexibility.site_nodes.tolist(), strict=True):
         if node >= 0:
@@ -97,7 +97,7 @@ def link_rows(
     result["rotation"][on_node] = (1.0, 0.0, 0.0, 0.0)
     for row in on_node.tolist():
         result["position"][row] = modes[int(body[row])].positions[node_of[row]]
-    carrier = {k: -1 if parent[k] < 0 else rows[int(parent[k]), seats.get(k, -1)] for k in range(n)}
+    carrier = {k: -1 if parent[k] < 0 else rows[int(parent[k]), joint_nodes.get(k, -1)] for k in range(n)}
     result["parent"] = np.array([carrier[k] if node < 0 else of_body[k] for k, node in pairs], dtype=np.int64)
     return LinkRows(
         body,

@@ -27,9 +27,9 @@ def rigid_motions(positions: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray
     Returns
     -------
     motions
-            Displacement of the nodes in each motion, shape (nodes, 3, 6); zero for rotations that move no node.
-        turns
-            Rotation in each motion, shape (3, 6).
+        Displacement of the nodes in each motion, shape (nodes, 3, 6); zero for rotations that move no node.
+    turns
+        Rotation in each motion, shape (3, 6).
     """
     centre = masses @ positions / masses.sum()
     arm = positions - centre

@@ -59,7 +59,7 @@ class Flexible(NamedTuple):
     """Stiffness matrix K_jk [mass/time²], shape (pairs of different modes,)."""
     damping: np.ndarray
     """Damping matrix D_jk [mass/time], shape (pairs of different modes,)."""
-    pull: np.ndarray
+    locked_force: np.ndarray
     """Constant force on each mode from locked modes l, −Σ_l K_jl η_l, zero if none is locked [force], shape
     (modes,)."""
     node_mode: np.ndarray
@@ -101,7 +101,7 @@ class ModalWorkspace(NamedTuple):
     """Rows of Γ_FF for locked modes, shape (pairs,)."""
     held_coupling: np.ndarray
     """Γ_FR of locked modes, shape (modes, 6)."""
-    held_answer: np.ndarray
+    locked_response: np.ndarray
     """Response of the tip of an assembly to locked modes, shape (modes, 6)."""
     accelerations: np.ndarray
     """Accelerations of the links under unit forces of the loops, shape (links, 6)."""
@@ -112,7 +112,7 @@ class Flexibility(NamedTuple):
 
     modes: dict[int, ModeShapes]
     """Modes of each flexible body."""
-    seats: dict[int, int]
+    joint_nodes: dict[int, int]
     """Node of the parent to which the joint of each body is attached, by body."""
     site_nodes: np.ndarray
     """Node to which each site is attached, −1 for none, shape (sites,)."""
@@ -197,7 +197,7 @@ def flexible_tables(
         mass=joined([one.M for one in integrals]),
         stiffness=joined([one.stiffness for one in different]),
         damping=joined([one.damping for one in different]),
-        pull=np.zeros(sum(counts)),
+        locked_force=np.zeros(sum(counts)),
         node_mode=_starts(sizes)[:-1].copy(),
         half_turn=np.zeros((len(sizes), 3)),
         displacement=joined(displacement, 3),

@@ -223,6 +223,6 @@ def _in_one_piece(pairs: np.ndarray, nodes: int, cutoff: float, label: Callable[
         smallest = int(sizes.argmin())
         node = int((piece == smallest).argmax())
         raise read.error(
-            f"the network falls apart into {count} pieces at a cutoff of {cutoff:g}: {label(node)} is in one of "
-            f"{sizes[smallest]} node{'s' if sizes[smallest] > 1 else ''}; raise the cutoff, or leave it out"
+            f"the network has {count} unconnected parts at a cutoff of {cutoff:g}: {label(node)} is in a part of "
+            f"{sizes[smallest]} node{'s' if sizes[smallest] > 1 else ''}; increase the cutoff, or leave this part out"
         )

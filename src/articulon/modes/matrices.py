@@ -166,7 +166,7 @@ def _stiffness(stiffness: Any, n: int, read: Reader) -> Any:
             f"got {K.shape}"
         )
     if not np.isfinite(K.data).all():
-        raise read.error("stiffness: not finite")
+        raise read.error("stiffness: the matrix contains numbers that are not finite")
     if abs(K - K.T).max() > 1e-9 * abs(K).max():
         raise read.error("stiffness: the matrix is not symmetric")
     return 0.5 * (K + K.T)
@@ -202,6 +202,6 @@ def _holds_nothing(K: Any, x: np.ndarray, m: np.ndarray, read: Reader) -> None:
     force = np.abs(K @ flat).max() / abs(K).sum(axis=0).max()
     if force > 1e-7:
         raise read.error(
-            f"stiffness: it resists rigid motion (by {force:.2g} of its largest row), as for a body that is held; "
-            "name the held nodes with clamped=[...], or give the matrix of the free body"
+            f"stiffness: it resists rigid motion (by {force:.2g} of its largest row), like that of a clamped body; "
+            "name the clamped nodes with clamped=[...], or give the matrix of the free body"
         )

@@ -54,7 +54,7 @@ def _balls(path: str, age: int) -> AtomBalls:
     file.remove_alternative_conformations()
     atoms = [atom for chain in file[0] for residue in chain for atom in residue]
     if not atoms:
-        raise ModelError(f"{clipped(path)}: holds no atoms but those of water")
+        raise ModelError(f"{clipped(path)}: contains no atoms except those of water")
     symbols = tuple(str(atom.element.name) for atom in atoms)
     places, radii = np.array([atom.pos.tolist() for atom in atoms]), van_der_waals_radii(symbols) / ANGSTROM
     for array in (places, radii):

@@ -196,7 +196,10 @@ def _recorded_links(structure: Structure, recorded: set[tuple[int, int]], inferr
         name = f"{structure.label(a)}-{structure.label(b)}"
         apart, radii = _distance(structure, a, b), covalent_radii(elements)
         if any(metal(element) for element in elements):
-            inferred.append(f"{name}: the file's record of a bond to a metal makes no joint; forces must hold it")
+            inferred.append(
+                f"{name}: the file's record of a bond to a metal does not become a bond; forces must hold the atoms "
+                "together"
+            )
         elif apart > radii.sum() + SLACK:
             inferred.append(f"{name}: the file's record of a bond is left out: the atoms are {apart:.3f} nm apart")
         else:

@@ -40,7 +40,7 @@ def read_models(path: Path) -> tuple[Structure, np.ndarray, list[int]]:
     for number, other in zip(numbers, found, strict=True):
         if other.names != first.names or len(other.residues) != len(first.residues):
             raise ModelError(
-                f"{path}: model {number} has other atoms than model {numbers[0]}, so that they are no frames of one "
-                "molecule; write each into a file of its own"
+                f"{path}: the atoms of model {number} differ from those of model {numbers[0]}, so they are not "
+                "frames of one molecule; write each model into a separate file"
             )
     return first, np.stack([structure.positions for structure in found]), numbers

@@ -85,7 +85,7 @@ def perceive(
         word(value, choices, f"perceive, {name}")
     domains = words(domains, "perceive, domains")
     if (level == "domain") != bool(domains):
-        raise ModelError("domains: the level 'domain' needs a list of domains, and no other level takes one")
+        raise ModelError("domains: the level 'domain' needs a list of domains, and no other level accepts one")
     if omega == "free" and level in NO_OMEGA:
         raise ModelError(
             f"perceive, omega: 'free' has no effect at the level '{level}': {NO_OMEGA[level]}; leave it out"

@@ -70,7 +70,7 @@ def close_domains(graph: ClusterGraph, domains: Sequence[str], pieces: list[list
         if len(cycle) <= STIFF:
             labels = ", ".join(graph.structure.bond_label(*bond) for bond in cycle)
             raise ModelError(
-                f"domains: the linkers between domains have {len(cycle)} torsions ({labels}), which could not move: "
+                f"domains: the linkers between domains have {len(cycle)} torsions ({labels}), too few to move: "
                 f"a closed chain needs more than {STIFF}; leave more residues between the domains out of both"
             )
         where = graph.structure.bond_label(*_cut(graph, cycle, anywhere=False))

@@ -146,7 +146,7 @@ def parsed_structure(path: Path, content: bytes) -> Any:
         if suffix in (".cif", ".mmcif", ".pdbx"):
             document = package.cif.read_string(content)
             if not len(document):
-                raise ModelError(f"{path}: holds no data block, and so no atoms")
+                raise ModelError(f"{path}: contains no data block, and therefore no atoms")
             file = package.make_structure_from_block(document[0])
         elif suffix in (".pdb", ".ent"):
             _check_places(path, content)
@@ -156,7 +156,7 @@ def parsed_structure(path: Path, content: bytes) -> Any:
     except (ValueError, RuntimeError, IndexError) as error:
         raise ModelError(f"{path}: {clipped(error)}") from None
     if not len(file) or not any(len(chain) for chain in file[0]):
-        raise ModelError(f"{path}: holds no atoms")
+        raise ModelError(f"{path}: contains no atoms")
     return file
 
 
@@ -198,7 +198,7 @@ def _model(path: Path, file: Any, number: int | None) -> Any:
     numbers = [int(model.num) for model in file]
     if number is None:
         if len(numbers) > 1:
-            raise ModelError(f"{path}: holds {len(numbers)} models; choose one (model = {numbers[0]}, say)")
+            raise ModelError(f"{path}: contains {len(numbers)} models; choose one, such as model = {numbers[0]}")
         return file[0]
     if number not in numbers:
         raise ModelError(f"{path}: there is no model {number} (there are {numbers[0]} to {numbers[-1]})")

@@ -9,7 +9,7 @@ from articulon.molecules.structure import Residue, Structure
 
 SHOWN = 20
 """Largest number of residues in a message."""
-TAKEN_UP = "without parameters"
+PLACEHOLDER = "without parameters"
 """Name of the empty templates that are added during the search for residues without parameters."""
 CLOSE = 0.7
 """Fraction of common heavy atoms above which a message names a template as similar."""
@@ -22,7 +22,7 @@ def unmatched(reader: Reader, topology: Any) -> list[int]:
     continues with the next one.
     """
     force_field = fresh(reader.own, reader.brought)
-    force_field.registerTemplateGenerator(_taken_up)
+    force_field.registerTemplateGenerator(_add_placeholder)
     # The empty templates cause an error at the end, when all residues have been visited.
     with suppress(Exception):
         force_field.createSystem(topology)
@@ -33,19 +33,19 @@ def unmatched(reader: Reader, topology: Any) -> list[int]:
             template, _ = force_field._getResidueTemplateMatches(residue, bonded)
         except Exception:  # several templates fit, which is reported elsewhere
             continue
-        if template is not None and template.name.startswith(TAKEN_UP):
+        if template is not None and template.name.startswith(PLACEHOLDER):
             found.append(residue.index)
     return found
 
 
-def _taken_up(force_field: Any, residue: Any) -> bool:
+def _add_placeholder(force_field: Any, residue: Any) -> bool:
     """Add an empty template, without parameters, for a residue to a force field. Return True, which tells OpenMM that a
     template was added."""
     kind = type(force_field)
-    template = kind._TemplateData(f"{TAKEN_UP} {residue.index}")
+    template = kind._TemplateData(f"{PLACEHOLDER} {residue.index}")
     place = {}
     for k, atom in enumerate(residue.atoms()):
-        name = f"{TAKEN_UP} {atom.element.symbol if atom.element else 'site'}"
+        name = f"{PLACEHOLDER} {atom.element.symbol if atom.element else 'site'}"
         if name not in force_field._atomTypes:
             known = {"element": atom.element.symbol} if atom.element else {}
             force_field.registerAtomType({"name": name, "class": name, "mass": "1", **known})

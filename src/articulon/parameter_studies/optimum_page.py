@@ -15,7 +15,9 @@ from articulon.report import page, style
 from articulon.report.readable_numbers import number
 
 PAGE, RESULTS, OPTIMAL_CASE = "optimum.html", "optimum.json", "case.toml"
-CAPTION = "The largest scaled departure from a target, in the runs that came closer."
+CAPTION = (
+    "The largest scaled departure from a target, for each run that came closer to the targets than all runs before it."
+)
 FILES = f"{OPTIMAL_CASE} is the case with the found values, {RESULTS} all numbers."
 
 

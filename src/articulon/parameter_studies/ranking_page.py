@@ -21,7 +21,7 @@ DRAWN = 40
 SMALLEST = 1e-9
 """Smallest effect of a parameter that is drawn, as a fraction of the largest effect."""
 HOW = {
-    "adjoint": "All derivatives come from one run and one sweep back through it, the discrete adjoint of its steps.",
+    "adjoint": "All derivatives come from one run and one backward sweep, the discrete adjoint of its steps.",
     "forward": "The derivatives with respect to every parameter were computed along the run.",
 }
 CAPTION = "Change of the objective, and its sign, when a parameter grows by one percent."
@@ -56,7 +56,7 @@ def value_text(found: Ranking) -> str:
 def ranking_page(found: Ranking) -> str:
     """Return the HTML text of the page."""
     percent = found.value != 0.0
-    heads = ["parameter", "value", "∂J/∂p", "1 % more changes J by" + (" (%)" if percent else "")]
+    heads = ["parameter", "value", "∂J/∂p", "change of J for a 1 % larger value" + (" (%)" if percent else "")]
     rows = [
         [
             one.parameter,

@@ -21,7 +21,7 @@ PREMISES = {
     "lag": "Bodies follow the forces",
     "drift": "Drag and driving forces have one factor",
     "cancellation": "The scaled forces nearly cancel",
-    "paired": "An unscaled run moves alike",
+    "paired": "An unscaled run moves in the same way",
     "averages": "Averages are those of an unscaled run",
     "clock": "Clock and temperature of the positions",
     "kinetic": "Speeds have the temperature",
@@ -90,8 +90,8 @@ def _lag(premise: Mapping[str, Any], view: View) -> str:
     if delay is None or part is None:
         return ""
     return (
-        f"From the cost of inertia, {premise['what']} is {_time(view, delay)} late at the end of the run, an error of "
-        f"{percent(part, 2)} ± {percent(premise['half_width'], 2)}; its speed is too low by "
+        f"Because of its inertia, {premise['what']} is about {_time(view, delay)} late at the end of the run, an "
+        f"error of {percent(part, 2)} ± {percent(premise['half_width'], 2)}; its speed is too low by "
         f"{percent(min(premise['mean'], 1.0), 2)} on average and {percent(min(premise['max'], 1.0), 2)} at most."
     )
 
@@ -157,7 +157,7 @@ def _clock(premise: Mapping[str, Any], view: View) -> str:
         texts.append(
             "Simulated time is physical time."
             if abs(clock - 1.0) < 1e-9
-            else f"1 {unit} of the run stands for {number(clock, 4)} {unit}: positions relax "
+            else f"1 {unit} of the run corresponds to {number(clock, 4)} {unit}: positions relax "
             f"{'more slowly' if clock < 1.0 else 'faster'} than they should."
         )
     if heat is not None:

@@ -75,6 +75,8 @@ def position(view: View) -> Figure | None:
         return None
     length = suited(view.case.units, "length", float(np.abs(moved).max()))
     t = view.time_scale.factor * view.times
+    if view.distance is not None:
+        return _distance(view, view.distance)
     if view.direction is None or view.advance is None:
         figure, (axes,) = style.panels()
         for k, (axis, dashes) in enumerate(zip("xyz", _AXES, strict=True)):
@@ -104,26 +106,41 @@ def position(view: View) -> Figure | None:
     return figure
 
 
+def _distance(view: View, distance: np.ndarray) -> Figure:
+    """Draw the distance of the two bodies of the stop condition over time."""
+    stop, length = view.case.run.stop, suited(view.case.units, "length", float(distance.max()))
+    assert stop is not None
+    figure, (axes,) = style.panels()
+    axes.plot(view.time_scale.factor * view.times, length.factor * distance, color=style.BLUE, label="distance")
+    mark_stop(axes, view, length)
+    _mark_switches(axes, view)
+    axes.set_ylabel(length.axis(f"distance of {stop.body} and {stop.to}"))
+    axes.set_ylim(0.0, None)
+    style.legend(axes)
+    over_time(axes, view)
+    return figure
+
+
 def mark_stop(axes: Axes, view: View, length: Scale, moment: bool = True) -> None:
-    """Mark the advance at which the run stops and, if ``moment`` is true, the time at which it stopped."""
+    """Mark the advance or distance at which the run stops and, if ``moment``, the time when it did."""
     stop = view.case.run.stop
     look: dict[str, Any] = {"color": style.ORANGE, "linewidth": 1.2, "zorder": 1}
     if stop is None:
         return
-    axes.axhline(length.factor * float(stop.advance), linestyle=(0, (1, 1.2)), label=stop.label, **look)
+    axes.axhline(length.factor * stop.length, linestyle=(0, (1, 1.2)), label=stop.label, **look)
     if moment and view.stop_time is not None:
         time = view.time_scale
         name = f"{stop.label} at\n{time.text(view.stop_time)}"
         axes.plot(
             [time.factor * view.stop_time],
-            [length.factor * float(stop.advance)],
+            [length.factor * stop.length],
             "o",
             label=name,
             clip_on=False,
             **look,
         )
     low, high = axes.get_ylim()
-    axes.set_ylim(low, max(high, 1.08 * length.factor * float(stop.advance)))
+    axes.set_ylim(low, max(high, 1.08 * length.factor * stop.length))
 
 
 def energies(view: View) -> Figure | None:

@@ -107,7 +107,7 @@ def report(view: View, replay: str = "") -> str:
             page.section("Integration", *_figures(drawn, captions, "step_size")),
             page.section("Notes", page.items(notes)),
             page.section(
-                "Case", page.paragraphs([files, citing]), page.details("The case as it was run", _case_text(case))
+                "Case", page.paragraphs([files, citing]), page.details("The case of this run", _case_text(case))
             ),
         ],
     )
@@ -236,8 +236,9 @@ def run_rows(view: View) -> Iterator[tuple[str, str]]:
     yield "simulated time", f"{time.text(simulated)} of {time.text(summary.get('duration'))}"
     if view.case.run.stop is not None:
         stop = view.case.run.stop
-        length = suited(units, "length", float(stop.advance))
-        goal = f"{stop.label} means that {stop.body} has advanced by {length.text(float(stop.advance))}"
+        length = suited(units, "length", stop.length).text(stop.length)
+        what = f"has advanced by {length}" if stop.to is None else f"is within {length} of {stop.to}"
+        goal = f"{stop.label} means that {stop.body} {what}"
         yield stop.label, f"{time.text(view.stop_time, 6)} ({goal})" if view.stop_time is not None else f"no ({goal})"
     yield "wall time", wall_time(wall)
     if simulated and wall:
@@ -313,7 +314,7 @@ def contact_rows(view: View) -> Iterator[tuple[str, str]]:
         (f"{time(found['contact_time_mean'])} on average, {time(found['contact_time_longest'])} at most"),
     )
     yield (
-        "largest overlap by the radius",
+        "largest ratio of overlap to radius",
         (f"{percent(found['overlap_largest'])}, contact law valid up to {percent(found['overlap_allowed'])}"),
     )
     if found.get("step") is not None:
@@ -332,8 +333,8 @@ def contact_rows(view: View) -> Iterator[tuple[str, str]]:
         yield (
             "work of normal elastic forces against their energy",
             (
-                f"differs by {number(found['elastic_error_relative'], 2)} of the energy put in, the error of the steps "
-                "and of the split into lines"
+                f"differs by {number(found['elastic_error_relative'], 2)} of the energy put in; this is the error of "
+                "the steps and of the division into lines of the ledger"
             ),
         )
 
@@ -374,5 +375,7 @@ def check_rows(view: View) -> Iterator[tuple[str, str]]:
             beside = f", {number(found['relative'], 2)} of the work" if found.get("relative") is not None else ""
             if brownian_of(view.model) is not None:
                 # Under noise, the path between the ends of a step is rough; see docs/how_to/check_a_run.md.
-                beside += "; proportional to the step and the duration under noise, so compare two steps"
+                beside += (
+                    "; under noise this is proportional to the step and the duration, so compare runs with two steps"
+                )
             yield what, f"differs by at most {with_unit(found['error'], symbol, 3)}{beside}"

@@ -272,9 +272,9 @@ CAPTIONS = {
         "⟨b²⟩, the mean-square bond length, for all n. Bands here and below are standard errors."
     ),
     "chain_motion": (
-        "Mean-square displacements of the inner beads of chains (g₁), of these about the centre of mass of their chain "
-        "(g₂), and of the centres of mass (g₃), without the drift of the whole system. A Rouse chain has the slope ½ "
-        "before its relaxation time, and 1 after it."
+        "Mean-square displacements of the inner beads of chains (g₁), of the same beads about the centre of mass of "
+        "their chain (g₂), and of the centres of mass (g₃), without the drift of the whole system. A Rouse chain "
+        "has the slope ½ before its relaxation time, and 1 after it."
     ),
     "mode_relaxation": (
         "Autocorrelation of Rouse modes p and of the end-to-end vector (left), and relaxation times of the modes "

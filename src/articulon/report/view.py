@@ -192,10 +192,10 @@ class View:
 
     @cached_property
     def direction(self) -> np.ndarray | None:
-        """Unit vector along which the stop condition measures the advance, shape (3,); None without a stop
+        """Unit vector along which the stop condition measures the advance, shape (3,); None without such a
         condition."""
         stop = self.case.run.stop
-        if stop is None:
+        if stop is None or stop.direction is None:
             return None
         direction = np.array([float(component) for component in stop.direction])
         return direction / np.linalg.norm(direction)
@@ -204,6 +204,12 @@ class View:
     def advance(self) -> np.ndarray | None:
         """Advance of the core along the direction of the stop condition [length], shape (frames,), or None."""
         return None if self.direction is None else (self.path - self.path[0]) @ self.direction
+
+    @cached_property
+    def distance(self) -> np.ndarray | None:
+        """Distance of the two bodies of the stop condition [length], shape (frames,); None without such a condition."""
+        stop = self.case.run.stop
+        return None if stop is None or stop.distance is None else self.observables.get("distance")
 
     @property
     def channels(self) -> tuple[str, ...]:
@@ -271,7 +277,7 @@ class View:
 
     @cached_property
     def stop_time(self) -> float | None:
-        """Time at which the core's advance stopped the run [time]; None if the run did not stop in this way."""
+        """Time at which the stop condition ended the run [time]; None if it did not."""
         return stop_time(self.summary)
 
 

@@ -96,7 +96,9 @@ def compiled(path: str, *, meshes: bool) -> Compiled:
     for element in top.walk():
         named = element.attributes.get("plugin")
         if element.tag == "plugin" or (element.tag == "extension" and element.children):
-            raise element.fault(f"is code of its own{'' if named is None else ' (' + shown(named) + ')'}; take it out")
+            raise element.fault(
+                f"contains code{'' if named is None else ' (' + shown(named) + ')'}, which is not run; remove it"
+            )
     try:
         with warnings.catch_warnings(record=True) as told, _without_log(mujoco):
             warnings.simplefilter("always")
@@ -175,6 +177,6 @@ def _check_meshes(spec: Any, path: str) -> None:
         file = files.get(geom.meshname)
         if file is not None and not is_file(folder / (Path(file).name if spec.strippath else file)):
             raise ModelError(
-                f"{clipped(path)}: there is no mesh {shown(file)}, from which the mass of body "
-                f"{shown(geom.parent.name)} follows; put it there, or give the body an <inertial>"
+                f"{clipped(path)}: there is no mesh {shown(file)}, which determines the mass of body "
+                f"{shown(geom.parent.name)}; add the file, or give the body an <inertial>"
             )

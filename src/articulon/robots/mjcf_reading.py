@@ -13,7 +13,7 @@ from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, 
 from articulon.robots.mjcf_compiling import compiled
 from articulon.robots.mjcf_flags import Flags
 from articulon.robots.mjcf_shapes import GeomShapes
-from articulon.robots.robot import FADING, Robot, RobotBody, RobotLoop, listed, unique
+from articulon.robots.robot import SMOOTHING_SPEED, Robot, RobotBody, RobotLoop, listed, unique
 from articulon.robots.robot_rotations import about, matrix_of
 
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
@@ -108,7 +108,7 @@ class _Reading:
         if not count:
             robot_body = RobotBody(self.names[body], Weld(), parent, place, turn)
             if m.body_mocapid[body] >= 0:
-                self._leave("motion of mocap bodies, which stand still", self.names[body])
+                self._leave("motion of mocap bodies, which do not move here", self.names[body])
             self._fill(robot_body, body)
             self.robot.bodies.append(robot_body)
 
@@ -151,17 +151,19 @@ class _Reading:
         for key, part in (("jnt_stiffnesspoly", "springs"), ("dof_dampingpoly", "dampers")):
             poly = getattr(m, key, None)
             if poly is not None and has(part) and np.any(poly[j if key.startswith("jnt") else dof]):
-                self._leave("terms of springs and dampers beyond the linear", name)
+                self._leave("nonlinear terms of springs and dampers", name)
         if m.jnt_limited[j] and has("limits"):
             if kind not in (SLIDE, HINGE):
                 self._leave("limits of ball joints", name)
             elif not self.limits:
-                self._leave("stops, as was asked for", name)
+                self._leave("stops, as requested", name)
             else:
                 body.lower, body.upper = (float(x) for x in m.jnt_range[j])
                 if not body.lower <= float(body.q) <= body.upper:
                     body.q = min(max(float(body.q), body.lower), body.upper)
-                    self._leave("joints that begin at a stop, beyond which they are written", f"{name} at {body.q:g}")
+                    self._leave(
+                        "joints that start at a stop, because the file places them beyond it", f"{name} at {body.q:g}"
+                    )
         if m.jnt_actfrclimited[j]:
             self._leave("limits of actuator forces", name)
 
@@ -195,11 +197,11 @@ class _Reading:
                 self.robot.coupled.append(self._coupling(k, name, "joint" if kind == JOINT_EQUALITY else "tendon"))
                 continue
             if kind not in (CONNECT, WELD_EQUALITY):
-                self._leave(f"equalities of {kinds.get(kind, 'other')}s, which hold nothing here", name)
+                self._leave(f"equalities of {kinds.get(kind, 'other')}s, which have no effect here", name)
                 continue
             one, other = self._ends(k)
             if one.body == other.body == WORLD:
-                self._leave("equalities of the world with itself", name)
+                self._leave("equalities between two points of the world", name)
                 continue
             # A weld whose rotational factor is zero constrains positions only.
             turns = kind == CONNECT or float(m.eq_data[k, TORQUE_SCALE]) == 0.0
@@ -213,7 +215,7 @@ class _Reading:
         terms = ["", f" ({other})", *(f" ({other})^{power}" for power in range(2, 5))] if other else [""]
         given = [f"{float(a):g}{term}" for a, term in zip(m.eq_data[k], terms, strict=False) if a]
         tendon = "tendon " if what == "tendon" else ""
-        return f"{tendon}{one} (= {' + '.join(given) or '0'}, each from its start, of the equality {name})"
+        return f"{tendon}{one} (= {' + '.join(given) or '0'}, each measured from its initial value; equality {name})"
 
     def _sides(self, k: int) -> tuple[int, int]:
         return int(self.m.eq_obj1id[k]), int(self.m.eq_obj2id[k])
@@ -280,7 +282,7 @@ class _Reading:
             self._leave("forces of a medium", "wind")
         for geom in range(m.ngeom):
             if int(m.geom_bodyid[geom]) == WORLD:
-                self._leave("geoms of the world, which nothing touches", m.geom(geom).name or f"number {geom}")
+                self._leave("geoms of the world, because there are no contacts", m.geom(geom).name or f"number {geom}")
 
     def _infer(self) -> None:
         """Adds lines to the robot's ``inferred``, one for each assumption and each omission."""
@@ -290,27 +292,27 @@ class _Reading:
             lines.append(f"bodies without a name: {', '.join(unnamed)}")
         moved = [shown(self.names[body]) for body in range(1, self.m.nbody) if self.offset[body].any()]
         if moved:
-            lines.append(f"frames moved to the anchor of the joint, the axes as they are: {', '.join(moved)}")
+            lines.append(
+                f"frames whose origin was moved to the anchor of the joint, with unchanged axes: {', '.join(moved)}"
+            )
         steps = [shown(body.name) for body in bodies if body.name in self.names[self.m.nbody :]]
         if steps:
-            lines.append(f"steps without mass between the joints of one body: {', '.join(steps)}")
+            lines.append(f"massless bodies between the joints of one body: {', '.join(steps)}")
         if any(body.lower is not None for body in bodies):
             lines.append(
-                "limits of joints, which give way a little in MuJoCo, are stops without restitution (joint-limits); "
-                f"a joint rests there that comes slower than {FADING:g} rad/s or m/s"
+                "limits of joints, which are soft constraints in MuJoCo, are stops without restitution (joint-limits); "
+                f"a joint that reaches a stop more slowly than {SMOOTHING_SPEED:g} rad/s or m/s rests there"
             )
         if any(body.friction for body in bodies):
             lines.append(
-                f"'frictionloss' is Coulomb friction, rounded off below {FADING:g} rad/s or m/s (joint-friction)"
+                f"'frictionloss' is Coulomb friction, smoothed below {SMOOTHING_SPEED:g} rad/s or m/s (joint-friction)"
             )
         if self.robot.loops:
-            lines.append(
-                "equalities between bodies, which give way a little in MuJoCo, are loops that are closed exactly"
-            )
+            lines.append("equalities between bodies, which are soft constraints in MuJoCo, are exact loop constraints")
         if self.flags.switches:
             lines.append(f"switched off by the flags of the file's <option>: {', '.join(self.flags.switches)}")
         if self.flags.others:
-            lines.append(f"flags of the file's <option> that change nothing here: {', '.join(self.flags.others)}")
+            lines.append(f"flags of the file's <option> that have no effect here: {', '.join(self.flags.others)}")
         lines += [f"left out: {what}: {', '.join(map(listed, which))}" for what, which in self.left.items()]
-        lines.append("left out: contacts: no geom touches another")
+        lines.append("left out: contacts between geoms")
         self.robot.infer(lines)

@@ -60,7 +60,7 @@ class GeomShapes:
         place, turn = np.array(m.geom_pos[geom]) - offset, np.array(m.geom_quat[geom])
         label = m.geom(geom).name or f"number {geom} of {body}"
         if label in self.unread:
-            self._leave("meshes, as was asked for", self.unread[label])
+            self._leave("meshes, as requested", self.unread[label])
             return None
         if kind == "mesh":
             return self._mesh(int(m.geom_dataid[geom]), place, turn, label)
@@ -81,7 +81,7 @@ class GeomShapes:
         name = m.mesh(mesh).name
         found = self.files.get(name)
         if not self.meshes:
-            self._leave("meshes, as was asked for", name)
+            self._leave("meshes, as requested", name)
             return None
         if found is None or not found[0].is_file() or found[0].suffix.lower().removeprefix(".") not in FORMATS:
             self._leave("meshes that are not drawn", f"{name} of {label}")

@@ -20,14 +20,13 @@ UNITS = "kg-m-s"
 NEGLIGIBLE = 2.0**-60
 """Ratio to the smallest mass of the robot, for the mass that massless links get. It is so small that rounding removes
 it in a sum with any other mass, so that the dynamics do not change."""
-FADING = 1e-3
+SMOOTHING_SPEED = 1e-3
 """Speed below which dry friction is smoothed [rad/s or m/s]."""
 COUPLED = (
-    "WARNING: not the mechanism of the file: joints that it couples move freely here, each on its own, as if nothing "
-    "joined them"
+    "WARNING: this is not the mechanism of the file: joints that the file couples move freely and independently here"
 )
 """Warning before the names of joints that the file couples; it is the first line of ``inferred``."""
-CROSS = "a name ends in *, which stands for all that begin so where forces name bodies; rename it"
+STAR_IN_NAME = "its name ends in *, which in forces selects all bodies whose names begin like this; rename it"
 
 
 @dataclass
@@ -112,22 +111,22 @@ class Robot:
         if not masses:
             raise ModelError(f"{self.file}: no link has a mass, so that nothing can move")
         self._check_carried()
-        bare = NEGLIGIBLE * min(masses)
+        placeholder_mass = NEGLIGIBLE * min(masses)
         builder.any_inertia = True
         try:
-            self._add(builder, bare)
+            self._add(builder, placeholder_mass)
         except (CaseError, ModelError) as error:
             raise ModelError(f"{self.file}: {error}") from None
         builder.inferred += self.inferred
 
-    def _add(self, builder: ModelBuilder, bare: float) -> None:
-        """Adds bodies, loops and forces; ``bare`` is the mass of massless bodies [kg]."""
+    def _add(self, builder: ModelBuilder, placeholder_mass: float) -> None:
+        """Adds bodies, loops and forces; ``placeholder_mass`` is the mass of massless bodies [kg]."""
         for body in self.bodies:
             builder.add_body(
                 body.name,
                 joint=body.joint,
                 parent=body.parent,
-                mass=body.mass or bare,
+                mass=body.mass or placeholder_mass,
                 inertia=body.inertia,
                 com=body.com,
                 position=body.position,
@@ -161,7 +160,7 @@ class Robot:
             if not heavy[body.name] and body.joint.nu:
                 raise ModelError(
                     f"{self.file}: body {shown(body.name)}: its {type(body.joint).__name__.lower()} joint carries "
-                    "neither mass nor inertia; give it some, or a fixed joint"
+                    "neither mass nor inertia; give the body a mass or an inertia, or a fixed joint"
                 )
         self._note_inertias()
 
@@ -175,8 +174,8 @@ class Robot:
                 strange.append(f"{shown(body.name)} ({low:.3g}, {middle:.3g}, {high:.3g})")
         if strange:
             self.inferred.append(
-                "taken as they are: principal moments that no body has, since they are negative or the largest exceeds "
-                f"the sum of the others: {', '.join(strange)}"
+                "used unchanged: principal moments that no body can have, because they are negative or the largest "
+                f"exceeds the sum of the other two: {', '.join(strange)}"
             )
 
     def _forces(self) -> list[Any]:
@@ -187,14 +186,14 @@ class Robot:
         lower = {body.name: body.lower for body in self.bodies if body.lower is not None}
         upper = {body.name: body.upper for body in self.bodies if body.upper is not None}
         if lower or upper:
-            resting = {"rotational_resting_speed": FADING, "translational_resting_speed": FADING}
+            resting = {"rotational_resting_speed": SMOOTHING_SPEED, "translational_resting_speed": SMOOTHING_SPEED}
             found.append(forces.JointLimits(lower=lower, upper=upper, restitution=0.0, **resting))
         for kind, key in ((forces.JointDamping, "damping"), (forces.JointFriction, "friction")):
             tables = self._by_motion(key)
             if not tables:
                 continue
-            fading = {f"{motion}_speed": FADING for motion in tables} if key == "friction" else {}
-            found.append(kind(**tables, **fading))
+            smoothing = {f"{motion}_speed": SMOOTHING_SPEED for motion in tables} if key == "friction" else {}
+            found.append(kind(**tables, **smoothing))
         turning = [body for body in self.bodies if body.stiffness > 0.0 and not body.joint.translations]
         if turning:
             found.append(
@@ -209,7 +208,7 @@ class Robot:
         named = [*lower, *upper, *(b.name for b in self.bodies if b.damping or b.friction or b.stiffness)]
         for name in named:
             if name.endswith("*"):
-                raise ModelError(f"{self.file}: body {shown(name)}: {CROSS}")
+                raise ModelError(f"{self.file}: body {shown(name)}: {STAR_IN_NAME}")
         return found
 
     def _by_motion(self, key: str) -> dict[str, dict[str, float]]:

@@ -14,7 +14,7 @@ from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, 
 from articulon.model.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from articulon.model.surfaces import FORMATS
 from articulon.robots.mesh_places import mesh_path
-from articulon.robots.robot import FADING, Robot, RobotBody, listed, unique
+from articulon.robots.robot import SMOOTHING_SPEED, Robot, RobotBody, listed, unique
 from articulon.robots.robot_rotations import about_axis, matrix_of, of_rpy
 from articulon.robots.xml_tree import Element, parse
 
@@ -100,7 +100,7 @@ class _Reading:
             parents[child] = (joint, parent)
         roots = [link for link in self.links if link not in parents]
         if not roots:
-            raise top.fault("has no root: the joints go round in a ring")
+            raise top.fault("has no root: the joints form a ring")
         if len(roots) > 1:
             raise self.links[roots[1]].fault(f"is a second root beside {self.links[roots[0]].label}; join them")
         base = roots[0]
@@ -113,7 +113,7 @@ class _Reading:
             link = child
             while link not in placed:
                 if link in path:
-                    raise parents[link][0].fault("is one of joints that go round in a ring")
+                    raise parents[link][0].fault("is part of a ring of joints")
                 path.append(link)
                 link = parents[link][1]
             for link in reversed(path):
@@ -194,14 +194,16 @@ class _Reading:
             slide = Prismatic(axis=tuple(axis))
             self.robot.bodies.append(RobotBody(step, slide, parent, position, rotation, joint_name=called))
             parent, position, rotation = step, np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
-        self._leave("planar joints, which are two slides and a hinge", joint.attributes["name"])
+        self._leave("planar joints, which become two prismatic joints and a revolute joint", joint.attributes["name"])
         return parent, position, rotation, Revolute(axis=tuple(normal))
 
     def _limit(self, body: RobotBody, joint: Element, kind: str) -> None:
         limit = joint.one("limit")
         if limit is None:
             if kind in ("revolute", "prismatic"):
-                raise joint.fault(f"a {kind} joint has a <limit>; one without is continuous, or has limits far away")
+                raise joint.fault(
+                    f"a {kind} joint needs a <limit>; without limits, use the type 'continuous', or give a large range"
+                )
             return
         for key in ("effort", "velocity"):
             if limit.number(key, 0.0):
@@ -209,20 +211,22 @@ class _Reading:
         lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
         if kind not in ("revolute", "prismatic"):
             if lower < upper and kind in ("floating", "planar", "spherical"):
-                self._leave("limits of joints that have none here", body.joint_name)
+                self._leave("limits of joints for which limits are not supported", body.joint_name)
             return
         if lower > upper:
             raise limit.fault(f"lower, {lower:g}, lies above upper, {upper:g}")
         if not self.limits:
-            self._leave("stops, as was asked for", body.joint_name)
+            self._leave("stops, as requested", body.joint_name)
         elif lower == upper:
-            self._leave("stops that leave no room", body.joint_name)
+            self._leave("stops with equal lower and upper limits", body.joint_name)
         else:
             body.lower, body.upper = lower, upper
             start = min(max(0.0, lower), upper)
             if start != 0.0:
                 body.q = start
-                self._leave("joints that begin at a stop, beyond which zero lies", f"{body.joint_name} at {start:g}")
+                self._leave(
+                    "joints that start at a stop, because zero lies beyond it", f"{body.joint_name} at {start:g}"
+                )
 
     def _fill(self, body: RobotBody, link: Element) -> None:
         """Sets mass, inertia and shapes of a link."""
@@ -273,7 +277,7 @@ class _Reading:
     def _mesh(self, element: Element, link: Element, at: dict[str, tuple[float, ...]]) -> list[Shape]:
         name = element.text("filename")
         if not self.meshes:
-            self._leave("meshes, as was asked for", name)
+            self._leave("meshes, as requested", name)
             return []
         scale = element.numbers("scale", 3, (1.0, 1.0, 1.0))
         if 0.0 in scale:
@@ -281,8 +285,8 @@ class _Reading:
         path = mesh_path(name, self.path, self.packages)
         if path is None:
             raise element.fault(
-                f"there is no mesh {shown(name)}, of link {shown(link.attributes['name'])}; put it there, say in "
-                "packages where its package is, or leave meshes out with meshes=False"
+                f"there is no mesh {shown(name)}, of link {shown(link.attributes['name'])}; add the file, or give in "
+                "packages the folder of its package, or leave meshes out with meshes=False"
             )
         if path.suffix.lower().removeprefix(".") not in FORMATS:
             self._leave("meshes that cannot be drawn", name)
@@ -294,17 +298,20 @@ class _Reading:
         """Adds lines to the robot's ``inferred``, one for each assumption and each omission."""
         robot = self.robot
         bodies = robot.bodies
-        bare = [shown(body.name) for body in bodies if not body.mass]
+        massless = [shown(body.name) for body in bodies if not body.mass]
         lines = []
-        if bare:
-            lines.append(f"links without mass: {', '.join(bare)}")
+        if massless:
+            lines.append(f"links without mass: {', '.join(massless)}")
         if any(body.lower is not None for body in bodies):
             lines.append(
-                "limits of joints are stops without restitution (joint-limits); a joint rests there that comes slower "
-                f"than {FADING:g} rad/s or m/s"
+                "limits of joints are stops without restitution (joint-limits); a joint that reaches a stop more "
+                f"slowly than {SMOOTHING_SPEED:g} rad/s or m/s rests there"
             )
         if any(body.friction for body in bodies):
-            lines.append(f"friction of joints is Coulomb's, rounded off below {FADING:g} rad/s or m/s (joint-friction)")
+            lines.append(
+                f"friction of joints is Coulomb friction, smoothed below {SMOOTHING_SPEED:g} rad/s or m/s "
+                "(joint-friction)"
+            )
         lines += [f"left out: {what}: {', '.join(map(listed, which))}" for what, which in self.left.items()]
-        lines.append("left out: contacts: no link touches another or the ground")
+        lines.append("left out: contacts between links, and between links and the ground")
         robot.infer(lines)

@@ -19,7 +19,7 @@ from articulon.model import Model
 from articulon.model.joints import Free, Prismatic, Revolute, Weld
 from articulon.model.placed_bodies import joint_frame
 from articulon.model.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
-from articulon.robots.robot import FADING, NEGLIGIBLE, UNITS
+from articulon.robots.robot import NEGLIGIBLE, SMOOTHING_SPEED, UNITS
 from articulon.robots.robot_rotations import rpy_of
 from articulon.storage.atomic_writing import write_text
 from articulon.units import unit_system
@@ -102,8 +102,8 @@ class _Writing:
         for body, joint in enumerate(model.joints):
             if not isinstance(joint, Weld | Revolute | Prismatic | Free):
                 raise ModelError(
-                    f"write_urdf: body '{model.names[body]}' has a {model.joint_name(body)} joint, of which the format "
-                    "has none"
+                    f"write_urdf: body '{model.names[body]}' has a {model.joint_name(body)} joint, which the format "
+                    "does not have"
                 )
         if model.loop_joints:
             self._refuse("loops", f"loop '{model.loop_joints[0].name}': the format has trees only")
@@ -116,7 +116,7 @@ class _Writing:
         for what, names in (("bodies", model.names), ("joints", model.joint_names)):
             for one in names:
                 if NOT_WRITABLE.search(one):
-                    raise ModelError(f"write_urdf: {what}: no XML file holds the name {shown(one)}")
+                    raise ModelError(f"write_urdf: {what}: an XML file cannot contain the name {shown(one)}")
             twins = [one for one in names if names.count(one) > 1] if len(set(names)) < len(names) else []
             if twins:
                 raise ModelError(f"write_urdf: several {what} are called {shown(twins[0])}")
@@ -127,7 +127,7 @@ class _Writing:
             where = f"forces[{k}] ({force.kind})"
             if isinstance(force, JointLimits):
                 speeds = {force.rotational_resting_speed, force.translational_resting_speed}
-                if float(force.restitution) != 0.0 or speeds != {FADING}:
+                if float(force.restitution) != 0.0 or speeds != {SMOOTHING_SPEED}:
                     self._refuse("restitution", f"{where}: the format has no restitution and no resting speed")
                 for limit in force.limits(model, where):
                     # If a joint has several stops on one side, it reaches only the innermost.
@@ -137,7 +137,7 @@ class _Writing:
             elif isinstance(force, JointDamping):
                 self._take_rows(force, self.damping, "damping", where)
             elif isinstance(force, JointFriction):
-                if {force.rotational_speed, force.translational_speed} - {None, FADING}:
+                if {force.rotational_speed, force.translational_speed} - {None, SMOOTHING_SPEED}:
                     self._refuse("friction speeds", f"{where}: the format has no speed at which friction fades")
                 self._take_rows(force, self.friction, "friction", where)
             else:
@@ -149,7 +149,7 @@ class _Writing:
                 )
             if not found["lower"] < found["upper"]:
                 raise ModelError(
-                    f"write_urdf: the stops of the joint of body '{model.names[body]}' leave it no room: lower "
+                    f"write_urdf: the stops of the joint of body '{model.names[body]}' leave no range of motion: lower "
                     f"{found['lower']:g}, upper {found['upper']:g}"
                 )
 
@@ -181,13 +181,13 @@ class _Writing:
         """Return the text of the file."""
         model = self.model
         roots = np.flatnonzero(model.parents < 0).tolist()
-        self.root = roots[0] if len(roots) == 1 and self._stands(roots[0]) else None
+        self.root = roots[0] if len(roots) == 1 and self._may_be_root(roots[0]) else None
         lines = ['<?xml version="1.0"?>', f"<robot name={quoteattr(self.name)}>"]
         if self.root is None:
             if WORLD in model.names:
                 raise ModelError(f"write_urdf: a body is called '{WORLD}', which is the ground's name here; rename it")
             lines.append(f'  <link name="{WORLD}"/>')
-        self.bare = self._bare()
+        self.massless = self._massless()
         for body in range(model.bodies):
             lines += self._link(body)
         for body in range(model.bodies):
@@ -195,12 +195,12 @@ class _Writing:
                 lines += self._joint(body)
         return "\n".join([*lines, "</robot>", ""])
 
-    def _stands(self, body: int) -> bool:
+    def _may_be_root(self, body: int) -> bool:
         """Whether a body may be the root: welded or free at the world's origin."""
         position, rotation = joint_frame(self.model, body)
         return isinstance(self.model.joints[body], Weld | Free) and not position.any() and rotation[0] == 1.0
 
-    def _bare(self) -> np.ndarray:
+    def _massless(self) -> np.ndarray:
         """Whether each body has the mass that represents a massless body, shape (bodies,)."""
         masses = self.model.masses
         least = masses.min()
@@ -212,8 +212,8 @@ class _Writing:
         model = self.model
         xx, xy, xz, yy, yz, zz = (self.to_si["inertia"] * model.inertias[body]).tolist()
         lines = [f"  <link name={quoteattr(model.names[body])}>"]
-        if not self.bare[body] or model.inertias[body].any():
-            mass = 0.0 if self.bare[body] else self.to_si["mass"] * float(model.masses[body])
+        if not self.massless[body] or model.inertias[body].any():
+            mass = 0.0 if self.massless[body] else self.to_si["mass"] * float(model.masses[body])
             lines += [
                 "    <inertial>",
                 f"      {_origin(self.to_si['length'] * model.centres[body])}",
@@ -259,8 +259,8 @@ class _Writing:
         ]
         if isinstance(joint, Prismatic) and body not in self.limits:
             raise ModelError(
-                f"write_urdf: the prismatic joint of body '{model.names[body]}' has no stops, without which the format "
-                "has none; add joint-limits"
+                f"write_urdf: the prismatic joint of body '{model.names[body]}' has no stops, which the format "
+                "requires; add joint-limits"
             )
         if isinstance(joint, Revolute | Prismatic):
             slides = isinstance(joint, Prismatic)

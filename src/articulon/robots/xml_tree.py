@@ -79,7 +79,7 @@ class Element:
             wanted = "a finite number" if count == 1 else f"{count} finite numbers"
             raise self.fault(f"{key}: expected {wanted}, got {shown(given)}")
         if max(map(abs, values)) > LARGEST:
-            raise self.fault(f"{key}: {shown(given)} is too large to compute with; the most is {LARGEST:g}")
+            raise self.fault(f"{key}: {shown(given)} is too large for the computation; the maximum is {LARGEST:g}")
         return values
 
     def number(self, key: str, default: float | None = None) -> float:
@@ -101,7 +101,7 @@ def parse(path: str | Path) -> Element:
     file = Path(path)
     try:
         if file.stat().st_size > MOST_BYTES:
-            raise ModelError(f"{clipped(file)}: is larger than {MOST_BYTES} bytes, as no description of a robot is")
+            raise ModelError(f"{clipped(file)}: is larger than {MOST_BYTES} bytes, the limit for robot descriptions")
         data = file.read_bytes()
     except (OSError, ValueError) as error:
         raise ModelError(f"{clipped(file)} cannot be read: {getattr(error, 'strerror', None) or error}") from None
@@ -117,14 +117,14 @@ def parse_text(data: bytes, file: str) -> Element:
     def start(tag: str, attributes: dict[str, str]) -> None:
         element = Element(tag, attributes, file, parser.CurrentLineNumber)
         if len(open_) > DEEPEST:
-            raise element.fault(f"elements lie within each other more than {DEEPEST} deep")
+            raise element.fault(f"elements are nested more than {DEEPEST} deep")
         (open_[-1].children if open_ else roots).append(element)
         open_.append(element)
 
     def refuse(*_: object) -> None:
         raise ModelError(
-            f"{file}, line {parser.CurrentLineNumber}: declares an entity, for which descriptions of robots "
-            "have no use; take it out"
+            f"{file}, line {parser.CurrentLineNumber}: declares an entity, which robot descriptions do "
+            "not need; remove it"
         )
 
     parser.StartElementHandler = start
@@ -134,7 +134,9 @@ def parse_text(data: bytes, file: str) -> Element:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         inside = f", inside of {open_[-1].label}" if open_ else ""
-        raise ModelError(f"{file}, line {error.lineno}{inside}: is no XML: {expat.ErrorString(error.code)}") from None
+        raise ModelError(
+            f"{file}, line {error.lineno}{inside}: is not valid XML: {expat.ErrorString(error.code)}"
+        ) from None
     except (ValueError, LookupError) as error:  # an unknown encoding
-        raise ModelError(f"{file}: is no XML: {clipped(error)}") from None
+        raise ModelError(f"{file}: is not valid XML: {clipped(error)}") from None
     return roots[0]

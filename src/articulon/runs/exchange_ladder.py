@@ -33,7 +33,7 @@ REFUSED = {
     "scaling": "scaled forces sample a distribution other than the one in the acceptance rule; leave it out",
     "adaptive": "locking and releasing joints changes a run's distribution between exchanges; give each run its own "
     "locked joints, with locked=",
-    "rotations": "redrawn speeds are not those of Euler parameters; leave it out",
+    "rotations": "exchanges redraw joint speeds, not the rates of Euler parameters; leave it out",
     "run.stop": "a run that ends early leaves the others without a partner to exchange with; leave it out",
 }
 """Options that replica exchange rejects, each with the reason."""
@@ -123,7 +123,9 @@ def _check_forces(model: Model) -> None:
     friction without noise, because the distribution of such a run is unknown.
     """
     if model.drives:
-        raise CaseError(f"{WHERE}: '{model.drives[0].name}' drives a joint: no distribution is known; take it out")
+        raise CaseError(
+            f"{WHERE}: '{model.drives[0].name}' drives a joint, so the distribution is not known; leave it out"
+        )
     for k, force in enumerate(model.forces):
         kind = getattr(force, "kind", type(force).__name__)
         if without_energy(replace(model, forces=(force,))):
@@ -135,7 +137,7 @@ def _check_forces(model: Model) -> None:
         resisting.append("stokes-drag")
     if resisting:
         raise CaseError(
-            f"{WHERE}: '{resisting[0]}' dissipates energy and returns none, so no run keeps its temperature; leave it "
+            f"{WHERE}: '{resisting[0]}' only dissipates energy, so no run keeps its temperature; leave it "
             "out, or add the noise to drag (brownian)"
         )
 

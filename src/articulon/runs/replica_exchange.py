@@ -12,7 +12,7 @@ import numpy as np
 
 from articulon.cases import load_case
 from articulon.cases.case import Case
-from articulon.cases.going_on import going_on
+from articulon.cases.run_extension import extended_case
 from articulon.dynamics.multibody_functions import check_model
 from articulon.errors import CaseError, DivergenceError
 from articulon.forces.sites.lammps_ranks import world
@@ -226,7 +226,7 @@ def _of_case(
     folder = default_folder(case) if out is None else path_of(out, "replica_exchange, out", CaseError)
     held = None
     if resume:
-        case, held = going_on(folder, case, BASE)
+        case, held = extended_case(folder, case, BASE)
     model = case.build_model()
     ladder = ladder_of(model, thermostat, float(case.run.duration), every, int(case.run.seed), temperatures, locked)
     found = exchange_in_folder(case, held, model, ladder, folder, resume, shown_by(progress))

@@ -50,4 +50,4 @@ def _first(actions: Iterator[Action]) -> tuple[list[Action], Action]:
         if action[0] == REVERSE:
             return found, action
         found.append(action)
-    raise AssertionError("a schedule reverses a step at least")
+    raise AssertionError("a schedule must reverse at least one step")

@@ -154,7 +154,7 @@ def balance_adjoint(
     yield gravity_adjoint.bind(forest, still, motion, gradients.gravity)
     yield weight_adjoint.bind(forest, still, forces.gravity, motion, by[0], gradients.mass, gradients.moment)
     if arrays.kT[0] > 0.0:
-        yield from determinant_adjoint(power, 0.5, arrays.kT, gradients.bath)
+        yield from determinant_adjoint(power, 0.5, arrays.kT, gradients.bath, arrays.determinant)
     yield project_powers.bind(forest, still, carried.columns, *by)
     drag = gradients.drag.mass, gradients.drag.moment, gradients.drag.inertia
     yield inertia_adjoint.bind(still, carried.acceleration, motion, *drag)

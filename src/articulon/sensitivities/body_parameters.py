@@ -51,7 +51,7 @@ def body_parameter(model: Model, name: str, field: str, where: str) -> tuple[np.
     if flexible is not None:
         raise CaseError(
             f"{where}: '{model.names[flexible]}' is flexible, and its {field} is that of its nodes and modes, for "
-            "which derivatives are not built; name a rigid body"
+            "which derivatives are not implemented; name a rigid body"
         )
     if field == "mass" and any(isinstance(force, StokesDrag) and force.shared_by_mass for force in model.forces):
         raise CaseError(f"{where}: Stokes drag is divided by mass; give the drag of every body, or leave the mass out")
@@ -106,7 +106,7 @@ def _frame(model: Model, body: int, where: str) -> Frame:
     if int(model.kinds[body]) == WELD:
         name = model.names[body]
         raise CaseError(
-            f"{where}: '{name}' is welded, and derivatives with respect to frames of welds are not built; take "
+            f"{where}: '{name}' is welded, and derivatives with respect to frames of welds are not implemented; take "
             "differences of runs"
         )
     link, parent = int(model.link[body]), int(model.parents[body])

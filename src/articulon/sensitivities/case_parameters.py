@@ -80,12 +80,13 @@ def _check_known(model: Model, other: Model, where: str) -> None:
     if not _same(model.armature, other.armature):
         _refuse("armatures", where)
     if not _same(_edges(model), _edges(other)):
-        _refuse("the edges of the box, on which nearest images depend,", where)
+        _refuse("the edges of the box, which determine nearest images,", where)
 
 
 def _refuse(what: str, where: str) -> NoReturn:
     raise CaseError(
-        f"{where}: {what} change with it, for which derivatives are not built; leave it out, or use differences of runs"
+        f"{where}: {what} change with it, for which derivatives are not implemented; leave it out, or use "
+        "differences of runs"
     )
 
 

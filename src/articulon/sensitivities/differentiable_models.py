@@ -157,8 +157,8 @@ def _checked(run: DifferentiableRun, where: str) -> DifferentiableRun:
     if noise is not None and not run.policy.scales:
         check_baths(run.model, [("Brownian forces", float(noise.temperature))])
     check_durations(run.model, float(run.times[-1]))
-    if run.stop is not None and run.stop.body not in run.model.names:
-        raise CaseError(f"{where}: stop.body: there is no body {shown(run.stop.body)}")
+    if run.stop is not None:
+        run.stop.condition(run.model, f"{where}: stop")
     return run
 
 
@@ -216,7 +216,7 @@ INSTEAD = {
     "ewald": TRUNCATED,
     "particle-mesh-ewald": TRUNCATED,
     "fast-multipole": TRUNCATED,
-    "user-pair": "choose ar.forces.UserForce, which has its derivatives from a function or by differences",
+    "user-pair": "choose ar.forces.UserForce, whose derivatives come from a function or from differences",
 }
 """Alternatives to forces whose derivatives are not known, by kind of the force."""
 BRANCHING = ("impacts", "joint-limits", "contact")
@@ -228,7 +228,7 @@ def check_differentiable(model: Model, where: str) -> None:
     if (swinging := np.flatnonzero(np.isin(model.kinds, SPINLESS))).size:
         raise ModelError(
             f"{where}: derivatives of runs of models with swing joints, such as the joint of body "
-            f"'{model.names[int(swinging[0])]}', are not built: the rotation that it excludes depends on its "
+            f"'{model.names[int(swinging[0])]}', are not implemented: the rotation that it excludes depends on its "
             "coordinates; choose a spherical joint, or take differences of runs"
         )
     for k, force in enumerate(model.forces):

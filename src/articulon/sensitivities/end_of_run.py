@@ -99,7 +99,7 @@ class Steps:
         if self.passage is None:
             return np.zeros(self.run.model.nu), np.zeros(0)
         rate = self._rate(self.passage) / self.passage.rate_of_stop
-        return self.stepping.of_closed_start(rate * self.passage.along(self.run.model.q0))
+        return self.stepping.of_closed_start(rate * self.passage.along_start(self.run.model.q0))
 
     def _rate(self, passage: Passage) -> float:
         """Return the derivative of the objective with respect to the time at which the run stops."""

@@ -125,7 +125,8 @@ def change_drift(changing, code, change):
 def change_step(passes, changing, clock, number, arrays, ws, channels, kept, numbers, columns, changes):
     """Take a step of the state and its ``changes`` (parameters, 3 nu), in place. The rows of ``columns`` (parameters,
     numbers) are the changes of the tables; each row is copied to ``numbers``, where the tangents read it."""
-    first, h, nu = keep_step(passes, clock, number, arrays, ws, channels, kept, False), clock[1], changing.shift.size
+    first = keep_step(passes, passes, clock, number, arrays, ws, channels, kept, False)
+    h, nu = clock[1], changing.shift.size
     count, rates, middle = changes.shape[0], changing.rates, changing.rubbed
     if first:
         place_kick(changing, clock[0], kept.q[0], kept.u[0])

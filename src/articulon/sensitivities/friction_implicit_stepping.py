@@ -12,6 +12,7 @@ from articulon.passes import Program
 from articulon.sensitivities.differentiable_models import DifferentiableRun
 from articulon.sensitivities.friction_implicit_changes import change_step, changing_steps
 from articulon.sensitivities.friction_implicit_steps import (
+    ending_of,
     fill_forces,
     finish_step,
     keeping,
@@ -61,7 +62,7 @@ class FrictionImplicitStepping(Stepping):
             found,
             begin=[fill_forces.bind(*arguments)],
             take=[take_step.bind(*arguments)],
-            reverse=[reverse_step.bind(passes, back, *others, *on)],
+            reverse=[reverse_step.bind(passes, ending_of(self.evaluator, passes), back, *others, *on)],
             finish=[finish_step.bind(back, weight)],
         )
         return found, [*own, *more, *kept_programs, *programs]

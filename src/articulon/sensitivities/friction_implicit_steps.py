@@ -106,6 +106,16 @@ def keeping(e: Evaluator, arrays: Scratch, passes: Passes, held: Kept) -> tuple[
     return passes, programs
 
 
+def ending_of(e: Evaluator, passes: Passes) -> Passes:
+    """Return the programs for the end of a step whose forces there are known. They compute these again only if
+    derivatives read more than the scaled sums, or if forces depend on speeds too."""
+    forces, nothing = e.system.forces, np.zeros((0, 2), dtype=np.int64)
+    again = bool(forces.sites.kinds.size) or any(
+        kind.adjoint_reads_fill or kind.reads_speeds(table) for kind, table in forces.terms
+    )
+    return passes if again else passes._replace(fill=nothing, scale=nothing)
+
+
 @jit
 def keep_forces(channels, place, kept):
     """Keep the scaled forces."""
@@ -160,12 +170,15 @@ def take_step(passes, clock, number, arrays):
 
 
 @jit
-def keep_step(passes, clock, number, arrays, ws, channels, kept, known):
+def keep_step(passes, ending, clock, number, arrays, ws, channels, kept, known):
     """Take a step and keep the results that its derivatives read. ``known`` means that ``kept`` holds the following
-    step; the last kick is then not repeated. Return whether the step is the first of a run."""
+    step; the last kick is then not repeated, and the forces at the end are those at the start of that step, which the
+    programs ``ending`` complete. Return whether the step is the first of a run."""
     first, h = start_step(clock, number, arrays), clock[1]
     if known:
         copy_into(kept.rate[3], kept.began)
+        copy_into(kept.joint[1], kept.joint[0])
+        copy_into(kept.wrench[1].reshape(-1), kept.wrench[0].reshape(-1))
     copy_into(kept.began, arrays.acceleration)
     run(passes.locate)
     run(passes.fill)
@@ -197,8 +210,14 @@ def keep_step(passes, clock, number, arrays, ws, channels, kept, known):
     copy_into(kept.u[4], arrays.u)
     arrays.time[0] = kept.end[0] = clock[0] + h
     run(passes.locate)
-    run(passes.fill)
-    predict_middle(passes, 0.5 * h, True, arrays)
+    if known:
+        copy_into(channels.total_joint, kept.joint[1])
+        copy_into(channels.total_wrench.reshape(-1), kept.wrench[1].reshape(-1))
+        run(ending.fill)
+        predict_middle(ending, 0.5 * h, True, arrays)
+    else:
+        run(passes.fill)
+        predict_middle(passes, 0.5 * h, True, arrays)
     keep_forces(channels, 1, kept)
     copy_into(kept.rate[2], arrays.acceleration)
     copy_into(kept.middle[1], arrays.middle)
@@ -288,12 +307,12 @@ def weigh_forces(reversing, weight):
 
 
 @pass_of
-def reverse_step(passes, reversing, clock, number, arrays, ws, channels, kept, weight):
+def reverse_step(passes, ending, reversing, clock, number, arrays, ws, channels, kept, weight):
     """Convert weights (3 nu,) of the state at the end of a step into weights of the state at its start, in place. The
     adjoint of the forces at the start is not included: the reversal of the preceding step adds it, or ``finish_step``
     for the first step of a run."""
     known, h = reversing.last[0] == number[0] + 1, clock[1]
-    first = keep_step(passes, clock, number, arrays, ws, channels, kept, known)
+    first = keep_step(passes, ending, clock, number, arrays, ws, channels, kept, known)
     at, middle, nu = reversing.at, reversing.rubbed, arrays.u.size
     for k in range(nu):
         at.weight[k] = weight[2 * nu + k] + 0.5 * h * weight[nu + k]

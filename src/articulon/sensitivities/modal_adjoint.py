@@ -304,7 +304,7 @@ def project_virtual(forest, ws, columns, weight, motion, by_virtual, by_coordina
     for i in range(parent.size - 1, -1, -1):
         p, f, n = parent[i], load_from(by_virtual, i, 0), load_from(by_virtual, i, 3)
         pw, pv = carried_motion(parent, ws, motion, i)
-        lw, lv = stays(kinds[i], columns, u_start[i], weight)
+        lw, lv = stays(kinds[i], columns, u_start[i], weight, u_start[i])
         for k in range(u_start[i], u_start[i] + joints.degrees_of_freedom(kinds[i])):
             sw, sv = load_motion(columns, k, SHIFT)
             by_coordinate[k] += power(n, f, *motion_cross(add(pw, lw), add(pv, lv), sw, sv))

@@ -149,9 +149,9 @@ def changes_by(parameters: list[Parameter], model: Model) -> tuple[np.ndarray, n
 
 
 UNCHANGED = {
-    "loops": "derivatives with respect to frames of loops are not built; make this joint a joint of the tree and close "
-    "the loop at another joint, so that the frame is 'bodies.NAME.position', or take differences of runs",
-    "drives": "derivatives with respect to given motions are not built; take differences of runs",
+    "loops": "derivatives with respect to frames of loops are not implemented; make this joint a joint of the tree and "
+    "close the loop at another joint, so that the frame is 'bodies.NAME.position', or take differences of runs",
+    "drives": "derivatives with respect to given motions are not implemented; take differences of runs",
 }
 """Reasons why some numbers cannot be parameters, and what to choose instead, by the first part of their names."""
 
@@ -164,7 +164,7 @@ def parameter_of(model: Model, name: str, where: str) -> Parameter:
             if name == "q" and field is not None:
                 raise CaseError(
                     f"{where}: q: forces[{k}].{field} is 'initial', so that '{force.kind}' changes with the initial "
-                    "coordinates, for which its derivatives are not built; give numbers there, or leave q out"
+                    "coordinates, and derivatives for this are not implemented; give numbers there, or leave q out"
                 )
         return Parameter(name, np.zeros(model.nu), None)
     path = parts(name)

@@ -41,7 +41,7 @@ def check_rule(model: Model, integrator: Any, where: str) -> None:
     for k, force in enumerate(model.forces):
         if isinstance(force, Brownian) and force.amplitude_from != "bath":
             raise CaseError(
-                f"{where}: forces[{k}].amplitude_from: only noise of the 'bath' has derivatives, not that of "
+                f"{where}: forces[{k}].amplitude_from: only noise of the 'bath' has derivatives, not noise of "
                 f"'{force.amplitude_from}'; choose 'bath'"
             )
     _check_mass_matrix(model, integrator, where)
@@ -63,8 +63,8 @@ def _check_mass_matrix(model: Model, integrator: Any, where: str) -> None:
     for k, force in enumerate(model.forces):
         if getattr(force, "of_determinant", False) or (overdamped and isinstance(force, Brownian)):
             raise CaseError(
-                f"{where}: forces[{k}]: the derivatives of ½ kT ∂ ln det M are those of rigid links alone; leave out "
-                f"the {what}, or this force, or take differences of runs"
+                f"{where}: forces[{k}]: the derivatives of ½ kT ∂ ln det M cover only rigid links without armatures; "
+                f"leave out the {what}, or this force, or take differences of runs"
             )
 
 
@@ -77,8 +77,8 @@ def _check_flexible(model: Model, integrator: Any, rule: str, where: str) -> Non
     if model.loops.kind.size:
         what = "driven joints" if model.drives else "loops"
         raise ModelError(
-            f"{where}: derivatives of runs of models with flexible bodies and {what} are not built, because loops "
-            "also move modes; take differences of runs"
+            f"{where}: derivatives of runs of models with flexible bodies and {what} are not implemented, because "
+            "loops also move modes; take differences of runs"
         )
 
 
@@ -112,12 +112,12 @@ def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
         raise CaseError(f"{where}: integrator.drift: only 'steady' drifts have derivatives; leave it out")
     if model.armature is not None:
         raise CaseError(
-            f"{where}: integrator.rule: the derivatives of 'friction-implicit' steps with armatures are not built; "
-            "choose an explicit Runge-Kutta rule, or leave the armatures out"
+            f"{where}: integrator.rule: the derivatives of 'friction-implicit' steps with armatures are not "
+            "implemented; choose an explicit Runge-Kutta rule, or leave the armatures out"
         )
     if int(integrator.long_range_every) != 1:
         raise CaseError(
-            f"{where}: integrator.long_range_every: derivatives are built for slow forces in every step only; "
+            f"{where}: integrator.long_range_every: derivatives are available for slow forces in every step only; "
             "leave it out"
         )
     for k, force in enumerate(model.forces):
@@ -130,13 +130,13 @@ def _check_friction_implicit(model: Model, integrator: Any, where: str) -> None:
         if isinstance(force, JointDrive) and JointDrive.resists(JointDrive.gather(model, [(where, force)], None)):
             raise CaseError(
                 f"{where}: forces[{k}]: the rule 'friction-implicit' solves for drives that resist speeds together "
-                "with the drag, and these derivatives are not built; leave out damping and max_speed, or choose an "
-                "explicit Runge-Kutta rule"
+                "with the drag, and these derivatives are not implemented; leave out damping and max_speed, or "
+                "choose an explicit Runge-Kutta rule"
             )
         if isinstance(force, PointSpring) and float(force.damping) > 0.0:
             raise CaseError(
                 f"{where}: forces[{k}]: the rule 'friction-implicit' solves for damped point springs together with "
-                "the drag, and these derivatives are not built; leave the damping out, or choose an explicit "
+                "the drag, and these derivatives are not implemented; leave the damping out, or choose an explicit "
                 "Runge-Kutta rule"
             )
         if isinstance(force, JointFriction) and any(

@@ -73,7 +73,8 @@ def _check_damping(run: DifferentiableRun, name: str, where: str) -> None:
     if isinstance(run.integrator, FrictionImplicit):
         raise CaseError(
             f"{where}: parameters: {name}: the rule 'friction-implicit' solves for damped point springs together "
-            "with the drag, and these derivatives are not built; leave it out, or choose an explicit Runge-Kutta rule"
+            "with the drag, and these derivatives are not implemented; leave it out, or choose an explicit "
+            "Runge-Kutta rule"
         )
     if isinstance(run.integrator, BrownianDynamics):
         raise CaseError(

@@ -107,9 +107,9 @@ def sensitivity(
         For a model: arguments of :func:`articulon.simulate`; the default rule is ``rk4``. The adjoint needs a fixed
         ``step``. Do not give these arguments for a case, which contains them.
     stop
-        For a model: ``body``, ``direction`` and ``advance`` as in ``[run.stop]`` of a case. The run ends when the
-        body's centre of mass has advanced by ``advance``. The objective ``"stop_time"`` is the time of this event;
-        other objectives are evaluated at this time.
+        For a model: ``body``, ``direction`` and ``advance``, or ``body``, ``to`` and ``distance``, as in ``[run.stop]``
+        of a case. The run ends when the body's centre of mass has advanced so far, or is so near to that of the other
+        body. The objective ``"stop_time"`` is that time; other objectives are evaluated then.
     scaling
         For a model: a policy of ``articulon.scaling`` with constant factors; none by default.
     thermostat

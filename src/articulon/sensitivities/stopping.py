@@ -1,6 +1,6 @@
-"""Early end of a run, when the centre of mass of a body has advanced by a given distance.
+"""Early end of a run: a body has advanced by a distance, or two bodies are near each other.
 
-Let φ be the advance of the body minus the given distance. The last step is shortened so that φ = 0 at its end. The
+Let φ be the length by which the condition is exceeded. The last step is shortened so that φ = 0 at its end. The
 final state depends on the length of this step. With respect to a parameter p, the final time T has the derivative
 −(∂φ/∂p)/φ', and an objective J at time T has the derivative ∂J/∂p − J' (∂φ/∂p)/φ'. Primes are derivatives with respect
 to the length of the last step.
@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulon.cases.schema import Stop
-from articulon.dynamics.centres_of_mass import centre_of_mass
 from articulon.dynamics.motion_passes import place_links
 from articulon.errors import CaseError
-from articulon.integrate.status import advance_stop
+from articulon.integrate.stop_conditions import Advance, StopCondition, stop_of
 from articulon.model import Model, kernel_tables
 from articulon.passes import Program
 from articulon.sensitivities.objectives import pulled_centres
@@ -34,12 +33,8 @@ class Passage:
 
     model: Model
     """Model that is run."""
-    body: int
-    """Index of the body whose advance stops the run."""
-    direction: np.ndarray
-    """Unit vector, world frame, shape (3,)."""
-    advance: float
-    """Distance by which the body's centre of mass must advance [length]."""
+    condition: StopCondition
+    """Condition that ends the run."""
     times: tuple[np.ndarray, np.ndarray]
     """Start times and lengths of the steps, with the last step shortened [time]."""
     step: Callable[[float], np.ndarray]
@@ -50,15 +45,17 @@ class Passage:
     """Programs that ``step`` runs."""
 
     def beyond(self, model: Model, q: np.ndarray) -> float:
-        """Return φ, the advance of the body from its initial place minus the distance at which the run stops
-        [length]."""
-        way = centre_of_mass(model, q, self.body)[0] - centre_of_mass(model, model.q0, self.body)[0]
-        return float(self.direction @ way) - self.advance
+        """Return φ for a model at coordinates (nq,), counted from its own initial coordinates [length]."""
+        return self.condition.started(model, model.q0).beyond(model, q)
 
     def along(self, q: np.ndarray) -> np.ndarray:
-        """Return the derivative of the body's advance with respect to the coordinates, in their tangent space (nu,)."""
-        arm = centre_of_mass(self.model, q, self.body)[1]
-        return pulled_centres(self.model, q, [(self.body, arm, self.direction)])
+        """Return the derivative of φ with respect to the coordinates, in their tangent space (nu,)."""
+        return pulled_centres(self.model, q, self.condition.pulls(self.model, q))
+
+    def along_start(self, q: np.ndarray) -> np.ndarray:
+        """Return minus the derivative of φ with respect to the initial coordinates, from which an advance is counted,
+        in their tangent space (nu,)."""
+        return self.along(q) if isinstance(self.condition, Advance) else np.zeros(self.model.nu)
 
     def rate(self, function: Callable[[np.ndarray], float]) -> float:
         """Return the derivative of a function of the final state (ny,) with respect to the length of the last step."""
@@ -77,18 +74,22 @@ def passage_of(stepping: Stepping, stop: Stop) -> Passage:
     from scipy.optimize import brentq
 
     model, (begins, lengths) = stepping.model, stepping.times
-    body, direction = model.body(stop.body), np.array([float(x) for x in stop.direction])
-    condition = advance_stop(model, body, direction, float(stop.advance), stepping.evaluator.ws)
+    condition = stop.condition(model, "stop", stepping.evaluator.sites.cell)
     stepper, _programs = stepping.taking()
     ws = stepping.evaluator.ws
     before = stepping.start.copy()
     looking = Program([place_links.bind(kernel_tables(model).forest, stepper.y[: model.nq], ws)])
     stepper.y[:] = stepping.start
-    last = int(take_until(stepper, looking.code, condition, ws, begins, lengths, 0, begins.size, before))
+    last = int(
+        take_until(stepper, looking.code, stop_of(model, condition, ws), ws, begins, lengths, 0, begins.size, before)
+    )
     if last == begins.size:
         raise CaseError(
             f"sensitivity: stop.advance: '{stop.body}' does not advance so far before the run ends; choose a longer "
             "duration, or a shorter distance"
+            if stop.to is None
+            else f"sensitivity: stop.distance: '{stop.body}' does not come so near to '{stop.to}' before the run ends; "
+            "choose a longer duration, or a larger distance"
         )
 
     def stepped(h: float) -> np.ndarray:
@@ -98,8 +99,7 @@ def passage_of(stepping: Stepping, stop: Stop) -> Passage:
         return stepper.y.copy()
 
     whole, times = float(lengths[last]), (begins[: last + 1], lengths[: last + 1].copy())
-    direction = direction / np.linalg.norm(direction)
-    passage = Passage(model, body, direction, float(stop.advance), times, stepped, whole, _programs)
+    passage = Passage(model, condition, times, stepped, whole, _programs)
 
     def beyond(h: float) -> float:
         return passage.beyond(model, passage.step(h)[: model.nq])

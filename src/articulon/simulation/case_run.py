@@ -17,7 +17,7 @@ from articulon.simulation.folder_run import HELD, TOPOLOGY, TRAJECTORY, FolderRu
 from articulon.simulation.interruption import Interruption
 from articulon.simulation.loop import advance
 from articulon.simulation.preparation import blank_state, first_state, prepare
-from articulon.simulation.pull_record import going_on_from
+from articulon.simulation.pull_record import continue_pulls
 from articulon.simulation.recorder import Recorder
 from articulon.simulation.results import CASE, Run, check_run
 from articulon.simulation.run_request import Description, Progress, Silent
@@ -88,7 +88,7 @@ def run(
             return earlier + time.monotonic() - began - idle
 
         if resume:
-            going_on_from(folder, int(state.counters[STEPS]), float(state.time[0]))
+            continue_pulls(folder, int(state.counters[STEPS]), float(state.time[0]))
         if done is not None:
             restore(recorder, done)
             if extends is not None:

@@ -95,7 +95,7 @@ def contact_records(pairs: np.ndarray, memory: np.ndarray, radius: np.ndarray) -
         displacement=record[:, RECORD.displacement : RECORD.displacement + 3],
         overlap=np.where(walls, arms[:, 1], between - arms.sum(axis=1)),
         arms=np.where(walls[:, None], arms * [1.0, 0.0], arms),
-        slides=memory[:, KEPT.standing] == SLIDES,
+        slides=memory[:, KEPT.friction_state] == SLIDES,
         since=memory[:, KEPT.since],
     )
 

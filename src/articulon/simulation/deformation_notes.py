@@ -32,7 +32,7 @@ def deformation_notes(model: Model, times: np.ndarray, q: np.ndarray, u: np.ndar
                 else "take smaller loads, stiffer modes or several bodies, or raise Modes.largest"
             )
             lines.append(
-                f"body '{name}' is deformed beyond the range of its linear description from the frame at "
+                f"body '{name}' is deformed beyond the range of linear elasticity from the frame at "
                 f"t = {times[out[0]]:.9g} {unit} on: a node moves by up to {ratio.max():.3g} times the {largest:.3g} "
                 f"for which its modes hold; {instead}"
             )

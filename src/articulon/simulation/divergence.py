@@ -39,7 +39,7 @@ def diagnosis(
         size = np.linalg.norm(acceleration[:, 3:], axis=1) + radius * np.linalg.norm(acceleration[:, :3], axis=1)
     finite = bool(np.isfinite(size).all())
     link = int(np.argmax(size)) if finite else int(np.argmin(np.isfinite(size)))
-    reason = "the step has become too short to go on" if finite else "the acceleration is not finite"
+    reason = "the step has become too short to continue" if finite else "the acceleration is not finite"
     if finite and fixed_step is not None:
         reason = "the next step is not finite, and the acceleration is largest"
     reason, link = failure or reason, link if culprit is None else culprit

@@ -81,7 +81,9 @@ class FrameTimes(Sequence[float]):
 
 
 def frame_times(model: Model, integrator: Any, duration: Any, frames: Any, held: float | None) -> FrameTimes:
-    """Return the frame times of a simulation. Parameters
+    """Return the frame times of a simulation.
+
+    Parameters
     ----------
     model
         The model that is simulated.

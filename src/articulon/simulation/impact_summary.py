@@ -64,8 +64,8 @@ def impact_notes(evaluator: Evaluator, state: State) -> list[str]:
         return []
     latest = state.rule.history[MEMORY.reduced_of : MEMORY.reduced_of + 2]
     return [
-        f"in simultaneous impacts {count} contacts had less than their restitution, the latest between "
-        f"{evaluator.impacts.name(latest)}: no impulse would give it to all of them, or only one that adds energy"
+        f"in simultaneous impacts {count} contacts got less than their coefficient of restitution, the latest between "
+        f"{evaluator.impacts.name(latest)}: no impulse gives it to all of them without adding energy"
     ]
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from articulon.adaptive import AdaptiveDriver
 from articulon.dynamics import body_poses
 from articulon.dynamics.armatures import armature_energy
-from articulon.dynamics.centres_of_mass import centre_of_mass
 from articulon.errors import ArticulonError
 from articulon.fidelity.residual_observer import ResidualObserver
 from articulon.forces.evaluation import Evaluator
@@ -16,6 +15,7 @@ from articulon.forces.impacts.free_spheres import only_hard_spheres
 from articulon.forces.impacts.joint_limits import has_impacts
 from articulon.forces.model_tables import channels_of, working_channels
 from articulon.forces.sites.site_positions import only_particles
+from articulon.integrate.stop_conditions import StopCondition
 from articulon.kernels import kernel
 from articulon.model import CHANNELS, Model, State
 from articulon.model.box import volume_of
@@ -172,7 +172,7 @@ class Observer:
     fixed_step
         Length of a fixed step [time]; None if the state holds the length.
     stop
-        Body and unit direction of the observed ``advance``; None if there is no stop condition.
+        Condition that ends the run early, whose advance or distance is observed, or None.
     varies
         Whether the scaling factors change along the run.
     books_unscaled_work
@@ -189,7 +189,7 @@ class Observer:
         self,
         evaluator: Evaluator,
         fixed_step: float | None = None,
-        stop: tuple[int, np.ndarray] | None = None,
+        stop: StopCondition | None = None,
         varies: bool = False,
         books_unscaled_work: bool = False,
         scaled: bool = False,
@@ -219,7 +219,6 @@ class Observer:
         self.residual = ResidualObserver(evaluator, self.channels, self.slowest_range[0], scaled)
         self._looked, self._energies = np.empty(12), np.empty(8)
         self.start_energy = 0.0
-        self.start_place = np.zeros(3) if stop is None else self._centre(model.q0, body_poses(model, model.q0))
 
     @property
     def dimensions(self) -> dict[str, str]:
@@ -250,7 +249,7 @@ class Observer:
         if self.model.loops.kind.size:
             names["loop_drift"] = names["loop_drift_rate"] = "dimensionless"
         if self.stop is not None:
-            names["advance"] = "length"
+            names[self.stop.observable] = "length"
         if self.adaptive is not None:
             names["active_freedoms"] = names["transitions"] = "dimensionless"
             names["reservoir_energy"] = names["reservoir_potential"] = "energy"
@@ -323,7 +322,8 @@ class Observer:
         if model.loops.kind.size:
             observables["loop_drift"], observables["loop_drift_rate"] = (float(value) for value in state.rule.drift)
         if self.stop is not None:
-            observables["advance"] = self._advance(state.q, poses)
+            beyond = self.stop.beyond(model, state.q, poses)
+            observables[self.stop.observable] = self.stop.observed(beyond)
         if self.spheres is not None:
             observables.update(self.spheres.observables(state))
         if self.contacts is not None:
@@ -350,30 +350,15 @@ class Observer:
             "reservoir_potential": float(state.resolution.reservoir[1]),
         }
 
-    def passage(self, state: State, advance: float) -> float:
-        """Return the time at which the body of the stop condition passed ``advance`` [length]. The state is at most a
-        step later; the time is extrapolated back from it with the body's present speed [time]."""
+    def passage(self, state: State) -> float:
+        """Return the time at which the stop condition was met [time]. The state is at most a step later; the time is
+        extrapolated back from it at the present speed."""
+        assert self.stop is not None
         rates = evaluate(self.evaluator, state)[: self.model.nq]
-        # The rates of the coordinates are exact. The speed of the centre of mass is a difference over a displacement
-        # that is small compared with bodies and large compared with rounding errors.
-        beyond = self._advance(state.q) - advance
+        # The rates of the coordinates are exact. The speed of approach is a difference over a displacement that is
+        # small compared with bodies and large compared with rounding errors.
+        beyond = self.stop.beyond(self.model, state.q)
         small = 1e-6 / max(float(np.abs(rates).max(initial=0.0)), 1e-300)
-        ahead, behind = (self._advance(state.q + s * rates) for s in (small, -small))
+        ahead, behind = (self.stop.beyond(self.model, state.q + s * rates) for s in (small, -small))
         speed = (ahead - behind) / (2.0 * small)
         return float(state.time[0] - beyond / speed) if speed > 0.0 else float(state.time[0])
-
-    def _advance(self, q: np.ndarray, poses: tuple[np.ndarray, np.ndarray] | None = None) -> float:
-        assert self.stop is not None
-        here = self._centre(q, body_poses(self.model, q) if poses is None else poses)
-        return float(self.stop[1] @ (here - self.start_place))
-
-    def _centre(self, q: np.ndarray, poses: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        """Return the centre of mass of the body of the stop condition, including its modes, world frame [length]."""
-        assert self.stop is not None
-        body = self.stop[0]
-        if body in self.model.modes:
-            return centre_of_mass(self.model, q, body)[0]
-        position, (w, *vector) = poses[0][body], poses[1][body]
-        c = self.model.centres[body]
-        turn = 2.0 * np.cross(vector, c)
-        return position + c + w * turn + np.cross(vector, turn)

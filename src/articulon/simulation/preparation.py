@@ -21,7 +21,7 @@ from articulon.integrate.base import Driver
 from articulon.integrate.choice import driver
 from articulon.integrate.event_driver import EventDrivenDriver
 from articulon.integrate.problem import CPU, Problem
-from articulon.integrate.status import advance_stop
+from articulon.integrate.stop_conditions import stop_of
 from articulon.integrate.thermostatting import check_thermostat
 from articulon.kernels import preparing_together
 from articulon.model import Model, State
@@ -159,7 +159,8 @@ def scaling_of(
         The model of the run.
     threshold
         Threshold that an earlier part of the run has found. If it is None, it is searched for when the policy needs it.
-        start Coordinates (nq,) and speeds (nu,) at the start of the search; by default the initial state of the model.
+    start
+        Coordinates (nq,) and speeds (nu,) at the start of the search; by default the initial state of the model.
 
     Raises
     ------
@@ -191,8 +192,8 @@ def prepare(
         The case.
     threshold
         Threshold that an earlier part of the run has found. If it is None, it is searched for when the policy needs it.
-        windows Time windows of an earlier part of the run, with which its steps and noise continue; None makes new
-        windows.
+    windows
+        Time windows of an earlier part of the run, with which its steps and noise continue; None makes new windows.
     model
         The model of the case, if it is already built.
 
@@ -237,12 +238,8 @@ def prepare(
                 f"{case.source}: run.stop: 'event-driven' goes from frame to frame and checks no condition between "
                 "frames; leave it out"
             )
-        direction = np.array([float(x) for x in case.run.stop.direction])
-        body = model.body(case.run.stop.body)
-        if model.link[body] < 0:
-            raise CaseError(f"{case.source}: run.stop.body: '{case.run.stop.body}' is welded to the ground")
-        stop = body, direction / np.linalg.norm(direction)
-        advance.stop = advance_stop(model, body, direction, float(case.run.stop.advance), evaluator.ws)
+        stop = case.run.stop.condition(model, cell=evaluator.sites.cell)
+        advance.stop = stop_of(model, stop, evaluator.ws)
     step, scaled = windows.step or getattr(integrator, "step", None), policy.scales
     books = advance.books_unscaled_work
     observer = Observer(evaluator, step, stop, policy.varies, books, scaled, adaptive, by_events)

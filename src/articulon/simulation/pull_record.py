@@ -102,7 +102,7 @@ def _three(numbers: list[float]) -> tuple[float, float, float]:
     return x, y, z
 
 
-def going_on_from(folder: Path, step: int, time: float) -> None:
+def continue_pulls(folder: Path, step: int, time: float) -> None:
     """Remove all rows after the state from which a run continues. No spring acts in the repeated steps: if a spring was
     active at this state, a row that releases it is added."""
     rows = read_pulls(folder)

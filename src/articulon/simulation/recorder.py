@@ -65,7 +65,7 @@ class Recorder:
         self.last_step = int(self.state.counters[STEPS])
 
     def stopped(self) -> None:
-        """Record the time at which the stop condition was met, and take a last frame."""
-        self.stop_time = self.prepared.observer.passage(self.state, float(self.prepared.case.run.stop.advance))
+        """Record that the stop condition is met, and when, and take a last frame."""
+        self.stop_time = self.prepared.observer.passage(self.state)
         if self.state.counters[STEPS] > self.last_step:
             self.frame()

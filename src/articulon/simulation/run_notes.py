@@ -22,8 +22,8 @@ def notes_on(prepared: Prepared) -> list[str]:
         and keeps_momentum(prepared.model)
     ):
         notes.append(
-            "thermostat.centre_of_mass: no force changes the total momentum, and this thermostat has no noise that "
-            "would; its three degrees of freedom are counted but not sampled: use 'removed'"
+            "thermostat.centre_of_mass: no force changes the total momentum, and this thermostat has no noise to "
+            "change it; its three degrees of freedom are counted but not sampled: use 'removed'"
         )
     for k, force in enumerate(prepared.model.forces):
         notes += [f"forces[{k}]: {line}" for line in force.notes(prepared.model)] if hasattr(force, "notes") else []

@@ -30,9 +30,6 @@ def judged(
 def record_of(prepared: Prepared, state: State, run: Frames, settings: Settings) -> Record:
     """Collect the data for the verdict on a run."""
     case = prepared.case
-    stop = None
-    if prepared.observer.stop is not None:
-        stop = (*prepared.observer.stop, float(case.run.stop.advance))
     return Record(
         prepared.model,
         prepared.evaluator,
@@ -44,7 +41,7 @@ def record_of(prepared: Prepared, state: State, run: Frames, settings: Settings)
         int(state.counters[EVALUATIONS]),
         int(case.run.seed),
         prepared.windows.window,
-        stop,
+        prepared.observer.stop,
         prepared.adaptive is not None,
         settings,
     )

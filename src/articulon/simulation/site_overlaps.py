@@ -25,7 +25,7 @@ LOOKED_AT = 20
 """Number of sites that are examined, in the order of decreasing force."""
 
 
-class Push(NamedTuple):
+class Repulsion(NamedTuple):
     """A force that pushes a site away from another site or from a wall near it."""
 
     size: float
@@ -54,7 +54,7 @@ class Limits(NamedTuple):
         """Return the energy F r/12 of the steep potential divided by kT; 0 without a temperature."""
         return force * distance / STEEPNESS / self.thermal if self.thermal > 0.0 else 0.0
 
-    def throw(self, force: float) -> float:
+    def displacement(self, force: float) -> float:
         """Return a bound on the displacement from rest in the first step h [length]. The displacement is F h²/2m
         without drag and F h/β without inertia; with both it is smaller than either, and the bound is the smaller of the
         two."""
@@ -65,7 +65,7 @@ class Limits(NamedTuple):
 
     def exceeded(self, force: float, distance: float) -> bool:
         """Whether a force at a distance exceeds one of the bounds."""
-        return self.heat(force, distance) > FAR_TOO_HOT or self.throw(force) > distance
+        return self.heat(force, distance) > FAR_TOO_HOT or self.displacement(force) > distance
 
 
 def check_sites_apart(evaluator: Evaluator, positions: np.ndarray, thermal: float, step: float | None) -> None:
@@ -109,9 +109,9 @@ def check_sites_apart(evaluator: Evaluator, positions: np.ndarray, thermal: floa
         near = min(gap, float(distance[partners(sites, site) | unlisted].min(initial=np.inf)))
         if not np.isfinite(near) or not limits.exceeded(size[site], near):
             return
-        for push in _pushes(sites, site, forces[site], vectors, distance, (gap, face), unlisted):
-            if limits.exceeded(push.size, push.distance):
-                _raise_overlap(model, site, push, limits)
+        for repulsion in _repulsions(sites, site, forces[site], vectors, distance, (gap, face), unlisted):
+            if limits.exceeded(repulsion.size, repulsion.distance):
+                _raise_overlap(model, site, repulsion, limits)
         left[site] = -1.0
 
 
@@ -126,7 +126,7 @@ def partners(sites: SiteForces, site: int) -> np.ndarray:
     return found
 
 
-def pair_pushes(sites: SiteForces, site: int, distance: np.ndarray) -> np.ndarray:
+def pair_repulsions(sites: SiteForces, site: int, distance: np.ndarray) -> np.ndarray:
     """Return −U'(r) of each pair law between a site and the other sites at the given distances, positive for repulsion
     [force], shape (laws, sites)."""
     model, charge = sites.model, sites.model.sites.charge
@@ -136,17 +136,17 @@ def pair_pushes(sites: SiteForces, site: int, distance: np.ndarray) -> np.ndarra
     for n, term in enumerate(sites.pairs):
         rows = class_rows(model, term, sites.classes)
         near = np.flatnonzero(meets & (r2 < rows[k, 0]))
-        push = np.zeros(near.size)
-        _kernel(term.law, term.name)(np.ascontiguousarray(rows), k[near], r2[near], charges[near], push)
-        result[n, near] = push * distance[near]
+        repulsion = np.zeros(near.size)
+        _kernel(term.law, term.name)(np.ascontiguousarray(rows), k[near], r2[near], charges[near], repulsion)
+        result[n, near] = repulsion * distance[near]
     return result
 
 
 LAW = lennard_jones
-"""Placeholder for the pair law in :func:`push_of_pairs`; compilation replaces it."""
+"""Placeholder for the pair law in :func:`repulsion_of_pairs`; compilation replaces it."""
 
 
-def push_of_pairs(rows, k, r2, charges, result):
+def repulsion_of_pairs(rows, k, r2, charges, result):
     """Compute −U'(r)/r of a pair law, for given rows ``k`` of its table, squared distances and products of charges."""
     for j in range(result.size):
         result[j] = LAW(r2[j], rows, k[j], charges[j])[1]
@@ -154,9 +154,9 @@ def push_of_pairs(rows, k, r2, charges, result):
 
 @cache
 def _kernel(law: Any, name: str) -> Any:
-    """Return :func:`push_of_pairs` compiled for a law. It is compiled only if a start may have overlaps."""
+    """Return :func:`repulsion_of_pairs` compiled for a law. It is compiled only if a start may have overlaps."""
     cached = not name.startswith("user-pair")
-    return specialised(push_of_pairs, f"push_of_pairs_{name}", cached=cached, called="python", LAW=law)
+    return specialised(repulsion_of_pairs, f"repulsion_of_pairs_{name}", cached=cached, called="python", LAW=law)
 
 
 def nearest_image(model: Model, vectors: np.ndarray) -> np.ndarray:
@@ -186,7 +186,7 @@ def _rows_of(sites: SiteForces, site: int) -> np.ndarray:
     return rows
 
 
-def _pushes(
+def _repulsions(
     sites: SiteForces,
     site: int,
     force: np.ndarray,
@@ -194,15 +194,15 @@ def _pushes(
     distance: np.ndarray,
     wall: tuple[float, str],
     unlisted: bool,
-) -> list[Push]:
+) -> list[Repulsion]:
     """Return the forces that push a site away. The first is from the site that the pair laws repel most. The second is
     the rest of the force, if other forces between sites act; it is assigned to the nearest site or wall."""
-    by_law = pair_pushes(sites, site, distance)
+    by_law = pair_repulsions(sites, site, distance)
     total, found = by_law.sum(axis=0), []
     other = int(np.argmax(total))
     if total[other] > 0.0:
         law = sites.pairs[int(np.argmax(by_law[:, other]))].name
-        found.append(Push(float(total[other]), float(distance[other]), site_name(sites.model, other), law))
+        found.append(Repulsion(float(total[other]), float(distance[other]), site_name(sites.model, other), law))
     if not unlisted:
         return found
     away = vectors / np.where(distance > 0.0, distance, 1.0)[:, None]
@@ -211,10 +211,10 @@ def _pushes(
     other = int(np.argmin(distance))
     gap, face = wall
     if gap < distance[other]:
-        found.append(Push(float(np.linalg.norm(rest)), gap, f"the wall {face}", None))
+        found.append(Repulsion(float(np.linalg.norm(rest)), gap, f"the wall {face}", None))
     elif np.isfinite(distance[other]):
         size = float(rest @ away[other])
-        found.append(Push(size, float(distance[other]), site_name(sites.model, other), None))
+        found.append(Repulsion(size, float(distance[other]), site_name(sites.model, other), None))
     return found
 
 
@@ -228,7 +228,7 @@ def _wall(model: Model, point: np.ndarray) -> tuple[float, str]:
 def _raise_not_finite(sites: SiteForces, positions: np.ndarray, site: int) -> None:
     model, name = sites.model, site_name(sites.model, site)
     if sites.sites == 1:
-        raise ModelError(f"the force on {name} is not finite where the run begins")
+        raise ModelError(f"the force on {name} is not finite at the start of the run")
     distance = np.linalg.norm(nearest_image(model, positions[site] - positions), axis=1)
     distance[~np.isfinite(distance)] = np.inf
     distance[site] = np.inf
@@ -245,18 +245,22 @@ def _raise_not_finite(sites: SiteForces, positions: np.ndarray, site: int) -> No
     )
 
 
-def _raise_overlap(model: Model, site: int, push: Push, limits: Limits) -> None:
+def _raise_overlap(model: Model, site: int, repulsion: Repulsion, limits: Limits) -> None:
     """Raise the ModelError for two sites that overlap."""
     length = _unit(model, "length")
-    where = f"{site_name(model, site)} and {push.other} begin {push.distance:.4g}{length} apart"
-    how = f"{push.size:.3g}{_unit(model, 'force')}"
-    force = f"the law {push.law} between them repels with {how}" if push.law else f"the first is pushed away with {how}"
-    heat = limits.heat(push.size, push.distance)
+    where = f"{site_name(model, site)} and {repulsion.other} begin {repulsion.distance:.4g}{length} apart"
+    how = f"{repulsion.size:.3g}{_unit(model, 'force')}"
+    force = (
+        f"the law {repulsion.law} between them repels with {how}"
+        if repulsion.law
+        else f"the first is pushed away with {how}"
+    )
+    heat = limits.heat(repulsion.size, repulsion.distance)
     why = (
         f"F r/{STEEPNESS:.0f} is {heat:.2g} kT, above {FAR_TOO_HOT:.0e} kT"
         if heat > FAR_TOO_HOT
         else f"the first step of {limits.step:g}{_unit(model, 'time')} would move the first by "
-        f"{limits.throw(push.size):.2g}{length}, farther than they are apart"
+        f"{limits.displacement(repulsion.size):.2g}{length}, more than their distance"
     )
     raise ModelError(f"{where}, and {force} ({why}): they overlap. {APART}")
 

@@ -10,7 +10,8 @@ from articulon.forces.brownian import brownian_of, fastest_relaxation, least_ine
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.choice import driver
 from articulon.integrate.problem import Problem
-from articulon.integrate.status import DIVERGED, advance_stop
+from articulon.integrate.status import DIVERGED
+from articulon.integrate.stop_conditions import stop_of
 from articulon.model import Model
 from articulon.simulation.observers import poses_at, slowest_tree
 from articulon.simulation.run_request import Description
@@ -98,9 +99,8 @@ class _Trial:
         declared: Any = self.integrator(rule=self.rule, step=self.step / parts)
         advance = driver(Problem(evaluator, declared), state)
         if case.run.stop is not None:
-            stop = case.run.stop
-            direction = np.array([float(x) for x in stop.direction])
-            advance.stop = advance_stop(model, model.body(stop.body), direction, float(stop.advance), evaluator.ws)
+            condition = case.run.stop.condition(model, cell=evaluator.sites.cell)
+            advance.stop = stop_of(model, condition, evaluator.ws)
         tree, _ = slowest_tree(model, evaluator)
         a, b = (int(start) for start in model.forest.tree[tree : tree + 2])
         body = int(model.head[a + int(np.argmax(model.forest.mass[a:b]))])

@@ -8,7 +8,7 @@ from articulon.forces.evaluation import Evaluator
 from articulon.model import CHANNELS, State
 from articulon.model.state import THERMOSTAT, THERMOSTAT_RATE
 from articulon.simulation.ledger import without_energy
-from articulon.thermostats.base import GAIN, LINEAR, OVERDAMPS, WAY
+from articulon.thermostats.base import EFFECT, GAIN, LINEAR, OVERDAMPS
 from articulon.thermostats.schedule import aimed_at
 
 EXCHANGING = ("thermostat", "thermostat_rate")
@@ -33,7 +33,9 @@ class ThermostatObserver:
     def __init__(self, evaluator: Evaluator, present: Iterable[str], energies: Iterable[str], varies: bool) -> None:
         self.evaluator, self.bath = evaluator, evaluator.system.bath
         counted = set(energies) - without_energy(evaluator.model)
-        self.conserves = not varies and self.bath.choice[WAY] != OVERDAMPS and set(present) <= counted | set(EXCHANGING)
+        self.conserves = (
+            not varies and self.bath.choice[EFFECT] != OVERDAMPS and set(present) <= counted | set(EXCHANGING)
+        )
         self.energies = [CHANNELS.index(name) for name in energies]
 
     @property

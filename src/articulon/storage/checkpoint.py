@@ -212,8 +212,8 @@ def _opened(path: Path) -> Checkpoint:
     if found != _writer():
         archive.close()
         raise CheckpointError(
-            f"{path} was written by {found}, but this is {_writer()}, which may continue with other bits. Continue "
-            "the run with the version that began it, or start it again in another folder"
+            f"{path} was written by {found}, but this is {_writer()}, whose results may differ in the last bits. "
+            "Continue the run with the version that began it, or start it again in another folder"
         )
     return Checkpoint(path, archive)
 

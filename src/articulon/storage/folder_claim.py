@@ -52,7 +52,9 @@ def claimed(folder: Path, say: Callable[[str], None], what: str = "run") -> Iter
         _remove(made)
         raise ArticulonError(_refusal(folder, failure)) from failure
     if descriptor is None:
-        say(f"{folder}: this file system has no locks; make sure that no other {what} uses this folder meanwhile")
+        say(
+            f"{folder}: this file system has no locks; make sure that no other {what} uses this folder at the same time"
+        )
     try:
         yield
     finally:
@@ -81,7 +83,7 @@ def _lock(folder: Path, made: list[Path], what: str) -> int | None:
             os.close(descriptor)
             whose = f" ({who})" if who and who.isprintable() else ""
             raise ArticulonError(
-                f"{folder}: a {what} is going on here{whose}; wait for it, stop it, or choose another folder (out=...)"
+                f"{folder}: a {what} is active here{whose}; wait for it, stop it, or choose another folder (out=...)"
             ) from None
         except OSError as failure:
             os.close(descriptor)

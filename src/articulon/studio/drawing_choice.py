@@ -27,7 +27,7 @@ LARGE, FEW_LARGE, FINE = 0.3, 25, 3
 """Three numbers for large balls, which look angular with coarse triangles. They are the radius above which a ball is
 large [units of the page], the largest number of large balls that are drawn with finer triangles, and the number of
 subdivisions for them."""
-HINT = "points for more than can be drawn at once; they cannot be clicked on"
+HINT = "points are drawn if there are too many balls; points cannot be clicked on"
 """Hint for the choice of points."""
 MOST_SIZES = 8
 """Largest number of sizes of points; if balls have more sizes, each gets the nearest size of a point."""

@@ -162,6 +162,6 @@ def _cause(code: int) -> str:
     if code < 0:
         return (
             f"the engine's process was ended by signal {-code} ({signal.Signals(-code).name}); "
-            "the run can be gone on with from its last checkpoint"
+            "the run can be continued from its last checkpoint"
         )
     return f"the engine's process ended with exit code {code}"

@@ -80,7 +80,7 @@ def serve(link: Link, descriptor: int) -> None:
     pulls = EnginePulls(link, folder)
     steering = EngineSteering(link, poses, pulls, job["rate"], job["waits"])
     for wish in said[1:]:
-        steering.obey(wish)
+        steering.carry_out(wish)
     status, heading, error = "failed", "error", None
     try:
         done = run(

@@ -201,6 +201,4 @@ def check_same_state(state: State, other: State) -> None:
     # The number of contacts changes from step to step.
     wrong = [name for name in mine if not name.startswith("contacts.") and mine[name].shape != others[name].shape]
     if wrong:
-        raise ArticulonError(
-            f"its steps with a spring keep other things from one to the next ({', '.join(sorted(wrong))})"
-        )
+        raise ArticulonError(f"its steps with a spring need other arrays than without ({', '.join(sorted(wrong))})")

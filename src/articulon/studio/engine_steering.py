@@ -63,7 +63,7 @@ class EngineSteering:
         self.idle_seconds = 0.0
         self._single = False
         self._recorder: Recorder | None = None
-        self._told = self._looked = -np.inf
+        self._last_report = self._looked = -np.inf
         self._cost = self._copying = self._glance_cost = 0.0
         self._glances = Glances(self._show_within)
         self._chunks = 0
@@ -131,7 +131,7 @@ class EngineSteering:
         beside = self._cost + self._copying + chunks.driver.overhead
         own = max(self.often, beside / SHARE)
         chunks.seconds = min(own, CHUNK_SECONDS) if self.watched else CHUNK_SECONDS
-        self._glance(chunks.driver, self.watched and own > self.often)
+        self._set_glances(chunks.driver, self.watched and own > self.often)
         if self._single:
             chunks.steps = 1
             return
@@ -140,7 +140,7 @@ class EngineSteering:
             if step > 0.0:
                 chunks.steps = min(chunks.steps, max(1, int(self.rate / RATE / step)))
 
-    def _glance(self, driver: Driver, asked: bool) -> None:
+    def _set_glances(self, driver: Driver, asked: bool) -> None:
         """Make the stepper show the bodies within chunks, if ``asked``: the chunks are longer than the interval of the
         page's updates."""
         form = self.poses.form
@@ -169,12 +169,12 @@ class EngineSteering:
 
     def _listen(self, patience: float = 0.0) -> None:
         for said in self.link.hear(patience):
-            self.obey(said)
+            self.carry_out(said)
         if self.link.closed:
             # The pages' process has ended: save the results, as after Ctrl-C.
             ask_runs_to_stop()
 
-    def obey(self, said: dict[str, Any]) -> None:
+    def carry_out(self, said: dict[str, Any]) -> None:
         """Carry out a request of the pages, from the next chunk on."""
         match said["kind"]:
             case "pause":
@@ -223,7 +223,7 @@ class EngineSteering:
     def _tell(self, every: float) -> None:
         now, recorder = time.monotonic(), self._recorder
         assert recorder is not None
-        if now - self._told < max(every, NAP):
+        if now - self._last_report < max(every, NAP):
             return
         state = recorder.state
         at = float(state.time[0])
@@ -231,7 +231,7 @@ class EngineSteering:
             self._factor = (at - self._before[1]) / (now - self._before[0])
         if self._before is None or now - self._before[0] >= 0.5:
             self._before = now, at
-        self._told = now
+        self._last_report = now
         self.link.say(
             "progress",
             must=False,
@@ -246,6 +246,6 @@ class EngineSteering:
     def last_look(self) -> None:
         """Show the final state of the run."""
         if self._recorder is not None:
-            self._told = -np.inf
+            self._last_report = -np.inf
             self._show()
             self.look(self._recorder)

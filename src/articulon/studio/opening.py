@@ -111,7 +111,7 @@ def _only_case(home: Path, allow_code: bool) -> BrokenFile | CaseDocument:
     if not files:
         return CaseDocument.new()
     names = ", ".join(file.name for file in files[:8])
-    raise ArticulonError(f"{home}: there are {len(files)} cases here ({names}); name the one that is to be shown")
+    raise ArticulonError(f"{home}: there are {len(files)} cases here ({names}); name the case to open")
 
 
 def _start(file: Path) -> str:

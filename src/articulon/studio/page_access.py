@@ -20,7 +20,7 @@ from websockets.http11 import Request, Response
 COOKIE = "articulon_token"
 """Name of the cookie that keeps the token in a browser, so that addresses need not contain the token. The port is
 appended, because browsers send the cookies of one port to all ports."""
-NO_TOKEN = "This page needs the token that the command printed: open the address with ?token=... as it stands there.\n"
+NO_TOKEN = "This page needs the token that the command printed: open the whole address, including ?token=...\n"
 STRANGER = (
     "Nothing is served to pages of other sites, nor under other names than the command printed: open the address that "
     "it printed.\n"

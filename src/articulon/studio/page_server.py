@@ -48,7 +48,7 @@ def check_port(port: int | None, host: str = LOOPBACK) -> None:
             raise ArticulonError(f"port {port} is for programs of the system; give one above 1023 (port=...)") from None
         except OSError as error:
             if error.errno in (errno.EADDRNOTAVAIL, socket.EAI_NONAME):
-                raise ArticulonError(f"host {host} is no address of this machine (host=...)") from None
+                raise ArticulonError(f"host {host} is not an address of this machine (host=...)") from None
             raise ArticulonError(_taken(port)) from None
 
 

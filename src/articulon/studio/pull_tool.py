@@ -64,7 +64,7 @@ class PullTool:
         self._lock = threading.Lock()
         self._handle: Any = None
         self._line: Any = None
-        self._told: tuple[Any, ...] | None = None
+        self._last_request: tuple[Any, ...] | None = None
         self._folder = server.gui.add_folder("Pull", visible=False, expand_by_default=False)
         with self._folder:
             server.gui.add_html(HINT)
@@ -73,7 +73,7 @@ class PullTool:
 
         @release.on_click
         def _(event: viser.GuiEvent) -> None:
-            self._hold(None)
+            self._set_grip(None)
 
     @property
     def held(self) -> Grip | None:
@@ -84,12 +84,12 @@ class PullTool:
     def attach(self, view: ViserScene) -> None:
         """Make the bodies of a scene draggable."""
         self._view = view
-        self._hold(None)
+        self._set_grip(None)
         for handle in view.batches:
             handle.on_drag("left", modifier="cmd/ctrl")(self._drag)
             handle.on_click(self._click)
 
-    def _hold(self, grip: Grip | None) -> None:
+    def _set_grip(self, grip: Grip | None) -> None:
         with self._lock:
             self._grip = grip
 
@@ -97,10 +97,10 @@ class PullTool:
         """Process a drag. The server awaits this function, so that drags are processed in order."""
         if event.phase == "start" and event.instance_index is not None:
             place = np.array(event.start_position)
-            self._hold(self._grip_at(event.target, event.instance_index, place, by_handle=False))
+            self._set_grip(self._grip_at(event.target, event.instance_index, place, by_handle=False))
         grip = self._grip
         if grip is not None:
-            self._hold(None if event.phase == "end" else replace(grip, target=np.array(event.end_position)))
+            self._set_grip(None if event.phase == "end" else replace(grip, target=np.array(event.end_position)))
 
     async def _click(self, event: viser.SceneNodePointerEvent[Any]) -> None:
         if self._view is None or self._frame is None or event.instance_index is None:
@@ -109,7 +109,7 @@ class PullTool:
         origin, along = np.array(event.ray_origin), np.array(event.ray_direction)
         along = along / np.linalg.norm(along)
         place = origin + ((middle - origin) @ along) * along
-        self._hold(self._grip_at(event.target, event.instance_index, place, by_handle=True))
+        self._set_grip(self._grip_at(event.target, event.instance_index, place, by_handle=True))
 
     def _grip_at(self, handle: Any, instance: int, place: np.ndarray, *, by_handle: bool) -> Grip | None:
         """Return a grip at a place on the page; None if no body there can be pulled."""
@@ -133,7 +133,7 @@ class PullTool:
         if self._folder.visible != self.session.going:
             self._folder.visible = self.session.going
         if frame is None or not self.session.going:
-            self._hold(None)
+            self._set_grip(None)
         with self._lock:
             grip = self._grip
         self._tell(grip, frame)
@@ -141,8 +141,8 @@ class PullTool:
 
     def _tell(self, grip: Grip | None, frame: Frame | None) -> None:
         if grip is None or grip.target is None or frame is None or self._view is None:
-            if self._told is not None:
-                self._told = None
+            if self._last_request is not None:
+                self._last_request = None
                 self.session.tell("let_go")
             return
         stage = self._view.stage
@@ -152,12 +152,12 @@ class PullTool:
         apart = actual - shown_places(self._view.scene, frame)[grip.body]
         target = grip.target / stage.factor + stage.middle + apart
         if not np.isfinite([*target, *grip.point]).all():  # a page may send invalid numbers
-            self._hold(None)
+            self._set_grip(None)
             return
         strength = strength_of(self._strength.value)
         asked = (grip.body, *grip.point.tolist(), *grip.target.tolist(), strength)
-        if asked != self._told:
-            self._told = asked
+        if asked != self._last_request:
+            self._last_request = asked
             self.session.tell(
                 "pull", body=grip.body, point=grip.point.tolist(), target=target.tolist(), strength=strength
             )
@@ -196,7 +196,7 @@ class PullTool:
         grip = self._grip
         if grip is not None:
             target = None if event.phase == "end" else np.array(event.target.position, dtype=float)
-            self._hold(replace(grip, target=target))
+            self._set_grip(replace(grip, target=target))
 
 
 def strength_of(power: Any) -> float:

@@ -15,7 +15,7 @@ from articulon.storage.atomic_writing import write_text
 from articulon.studio.replay import fits, replay_of
 from articulon.studio.run_frames import RunFrames
 
-CAPTION = "Drag to turn it, turn the wheel to come nearer, and move the bar to change the time."
+CAPTION = "Drag to rotate, use the mouse wheel to zoom, and move the slider to change the time."
 
 
 def write_report(folder: Path, reference: Path | None = None) -> Path:

@@ -26,7 +26,7 @@ from articulon.studio.stage import Frame
 
 MOST_NOTES = 40
 """Largest number of messages that are kept."""
-FAILED = "this run has failed: what there is of it is shown; Run makes another one"
+FAILED = "this run has failed; its frames so far are shown; Run starts a new run"
 """Message for a failed run that is opened again; only the page that started the run has shown the details."""
 MOST_LOADED = 1_000
 """Largest number of frames that are loaded from the folder of a run."""
@@ -132,7 +132,7 @@ class RunSession:
             self.observed.clear()
         self._forget()
         self.case, self.model, self.folder, self.engine = case, model, folder, engine
-        self.note("", f"going on with the run in {folder}" if resume else f"the results go to {folder}")
+        self.note("", f"continuing the run in {folder}" if resume else f"the results go to {folder}")
         self.state = "starting"
 
     def set_rate(self, rate: float | None) -> None:

@@ -51,7 +51,7 @@ def light_of(state: str, summary: Mapping[str, Any] | None, error: str | None) -
         return Light(GREY, "not run yet")
     status = str(summary.get("status", ""))
     if status == "interrupted":
-        return Light(GREY, "stopped; Run goes on from here")
+        return Light(GREY, "stopped; Run continues from here")
     failed = [check for check in summary.get("checks") or [] if not check["passed"]]
     words = verdict_words(summary)
     if failed:

@@ -93,7 +93,7 @@ class ShapeSolids:
             where = self._where(body, shape)
             vertices, triangles = shape.triangles(where)
             if not np.isfinite(vertices).all():
-                raise ModelError(f"{where}: has corners that are no numbers")
+                raise ModelError(f"{where}: has corners that are not finite")
             read.append((members, vertices, triangles))
         total = sum(len(triangles) for _, _, triangles in read)
         part = min(1.0, MOST_TRIANGLES / total) if total else 1.0

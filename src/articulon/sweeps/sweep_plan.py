@@ -89,7 +89,7 @@ def check_plan(folder: Path, plan: Plan, resume: bool) -> None:
         raise ArticulonError(
             f"{folder} holds another sweep ({PLAN}); continue it (resume=True), or choose another folder (out=...)"
         )
-    record = read_record(folder / PLAN, KEYS, "; remove it to begin the sweep anew")
+    record = read_record(folder / PLAN, KEYS, "; remove it to start the sweep again")
     differing = _differing(folder, record, plan)
     if differing:
         raise ArticulonError(

@@ -165,7 +165,7 @@ class Sweeping:
             return False
         self._failed(
             member,
-            f"its worker ended {DEATHS} times in succession without progress: it runs out of memory, "
+            f"its worker ended {DEATHS} consecutive times without progress: it runs out of memory, "
             f"something kills it, or it crashes; {self.folder / LOG} may say more",
         )
         return True

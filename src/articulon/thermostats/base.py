@@ -26,7 +26,7 @@ NOTHING, SCALES, KICKS, OVERDAMPS = range(4)
 """Effect of a thermostat on the speeds: it has none, multiplies all speeds by one number, adds random speeds, or
 replaces the speeds."""
 
-WAY, SEED, STREAM, LINEAR = range(4)
+EFFECT, SEED, STREAM, LINEAR = range(4)
 """Positions in ``Bath.choice``."""
 DEGREES_OF_FREEDOM, BOLTZMANN, GAIN, FRICTION, RELAXATION = range(5)
 """Positions in ``Bath.constants``."""

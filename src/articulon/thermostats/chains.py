@@ -25,18 +25,18 @@ LONGEST = 0.5
 def chain_rates(bath, twice_kinetic, kT, variables, rates):
     """Compute the rates of ζ_1 to ζ_k and of the reservoir's energy, at given 2K and k T [energy]."""
     Q, last = bath.masses, bath.masses.size - 1
-    pushed, reservoir = (
+    driving, reservoir = (
         twice_kinetic - bath.constants[DEGREES_OF_FREEDOM] * kT,
         bath.constants[DEGREES_OF_FREEDOM] * kT * variables[0],
     )
     for j in range(last + 1):
-        rate = pushed / Q[j]
+        rate = driving / Q[j]
         if j < last:
             rate -= variables[j] * variables[j + 1]
         if j > 0:
             reservoir += kT * variables[j]
         rates[j] = rate
-        pushed = Q[j] * variables[j] * variables[j] - kT
+        driving = Q[j] * variables[j] * variables[j] - kT
     rates[last + 1] = reservoir
 
 
@@ -50,7 +50,7 @@ def chain_energy(bath, variables):
 
 
 @jit
-def push(bath, twice_kinetic, kT, j, h, variables):
+def advance_variable(bath, twice_kinetic, kT, j, h, variables):
     """Advance ζ_j over a time h at constant ζ_{j+1}: half of the decay of ζ_j, its driving term, and the other half of
     its decay."""
     Q, last = bath.masses, bath.masses.size - 1
@@ -75,14 +75,14 @@ def chain_step(bath, kinetic, kT, h, weight, variables):
     for part in range(PARTS * repeats):
         d = (1.0 - 4.0 * OUTER if part % PARTS == 2 else OUTER) * h / repeats
         for j in range(k - 1, -1, -1):
-            push(bath, 2.0 * kinetic, kT, j, 0.5 * d, variables)
+            advance_variable(bath, 2.0 * kinetic, kT, j, 0.5 * d, variables)
         kinetic *= math.exp(-2.0 * weight * d * variables[0])
         reservoir = bath.constants[DEGREES_OF_FREEDOM] * variables[0]
         for j in range(1, k):
             reservoir += variables[j]
         variables[k] += d * kT * reservoir
         for j in range(k):
-            push(bath, 2.0 * kinetic, kT, j, 0.5 * d, variables)
+            advance_variable(bath, 2.0 * kinetic, kT, j, 0.5 * d, variables)
     return kinetic
 
 

@@ -26,7 +26,7 @@ def decay_and_noise(friction, h, kT):
 
 
 @jit
-def stir_speeds(bath, clock, u, noise):
+def langevin_speeds(bath, clock, u, noise):
     """Apply friction and noise to the speeds u, over a step that starts at the time ``clock[0]`` and has the length
     ``clock[1]``; ``noise`` is drawn from N(0, M⁻¹).
 

@@ -23,15 +23,15 @@ from articulon.errors import TransitionError
 
 EQUAL = 1e-12
 """Relative difference between an eigenvalue and the smallest eigenvalue, below which the two count as equal."""
-NOTHING = 1e-13
+ZERO_COMPONENT = 1e-13
 """Relative size of a component of the reference below which it counts as zero, because it is a rounding error."""
-ACROSS = 1e-8
+ZERO_MOMENTUM = 1e-8
 """Momentum of a direction at a released speed, as a fraction of the speed's own momentum, below which the momentum
 counts as zero."""
-REACHED = 4 * sys.float_info.epsilon
+ON_SPHERE = 4 * sys.float_info.epsilon
 """Relative error of the length of a point's vector up to which the point counts as lying on the sphere."""
 MOST_TURNS = 100
-SLACK = 1e-12
+ENERGY_ROUNDING = 1e-12
 """Amount, relative to the kinetic energy, by which an energy may be below the minimum because of rounding errors."""
 
 
@@ -122,7 +122,7 @@ def _rule(axes: np.ndarray, root: np.ndarray) -> np.ndarray:
         momentum = root[j]  # Lᵀ e_j: (S x)_j = ρ zᵀ Lᵀ e_j
         found = axes.T @ momentum
         size = float(np.linalg.norm(found))
-        if size > ACROSS * float(np.linalg.norm(momentum)):
+        if size > ZERO_MOMENTUM * float(np.linalg.norm(momentum)):
             return found / size
     raise AssertionError("a direction across all others")
 
@@ -152,7 +152,7 @@ def nearest_on_sphere(
     """
     away = np.where(first, 0.0, ratios - 1.0)
     w = ratios * p
-    if np.linalg.norm(p[first]) <= NOTHING * np.linalg.norm(p):
+    if np.linalg.norm(p[first]) <= ZERO_COMPONENT * np.linalg.norm(p):
         result = np.zeros_like(p)
         result[~first] = w[~first] / away[~first]
         rest = float(np.linalg.norm(result)) / radius
@@ -167,7 +167,7 @@ def nearest_on_sphere(
         terms = w / (away + nu)
         size = float(np.linalg.norm(terms))
         error = size / radius - 1.0
-        if abs(error) <= REACHED:
+        if abs(error) <= ON_SPHERE:
             break
         if error > 0.0:
             low = max(low, nu)

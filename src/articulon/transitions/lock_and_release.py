@@ -210,7 +210,7 @@ def release(
     placed = _placed(
         model, coarse_energy, changed, degrees_of_freedom, energy, temperature, share, reservoir, seed, draw
     )
-    if not placed >= least - choices.SLACK * coarse_energy:
+    if not placed >= least - choices.ENERGY_ROUNDING * coarse_energy:
         raise TransitionError(
             f"release: the requested kinetic energy is {coarse_energy + placed:.9g}, but the momentum requires at "
             f"least {coarse_energy + least:.9g} {model.units.label('energy')}; request at least that"

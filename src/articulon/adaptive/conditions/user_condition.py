@@ -30,8 +30,8 @@ class Function(BaseCondition):
             answer = np.asarray(function(*given))
             if answer.shape != (model.nu,):
                 raise CaseError(
-                    f"{where}: the function must return one truth for each of the {model.nu} speeds, got an array of "
-                    f"shape {answer.shape}"
+                    f"{where}: the function must return True or False for each of the {model.nu} speeds, got an "
+                    f"array of shape {answer.shape}"
                 )
             return answer
 

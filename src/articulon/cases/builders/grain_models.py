@@ -23,7 +23,7 @@ GRID_PLACE = 300
 """Memory for one grid place while grains are placed [bytes]."""
 
 
-class Weighed(Declaration):
+class DensityOrMass(Declaration):
     """A declaration with either a density or a mass."""
 
     density: Density = None
@@ -44,7 +44,7 @@ class Weighed(Declaration):
         return float(self.mass or 0.0)
 
 
-class SingleGrain(Weighed):
+class SingleGrain(DensityOrMass):
     """One grain at a given place."""
 
     name: Annotated[str, Field(min_length=1)]
@@ -61,7 +61,7 @@ class SingleGrain(Weighed):
     """Initial angular velocity, world frame [angle/time]."""
 
 
-class Fill(Weighed):
+class Fill(DensityOrMass):
     """A region filled with grains that do not touch.
 
     The arrangement ``grid`` puts grains on a cubic grid, from the lowest places upwards. The spacing of the grid is the
@@ -165,7 +165,7 @@ class Fill(Weighed):
         )
 
 
-class Chain(Weighed):
+class Chain(DensityOrMass):
     """A row of equal spheres; neighbours are joined half-way between their centres."""
 
     name: str = "chain"

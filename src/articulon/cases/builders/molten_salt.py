@@ -121,8 +121,8 @@ class MoltenSalt(BaseBuilder):
                 break
         else:
             raise CaseError(
-                f"model.side: a cube of {float(self.side):g} with a clearance of {float(self.clearance):g} has no room "
-                f"for {count} ions outside the cluster"
+                f"model.side: a cube of {float(self.side):g} with a clearance of {float(self.clearance):g} has no "
+                f"space for {count} ions outside the cluster"
             )
         places, even = places[free], steps[free].sum(axis=1) % 2 == 0
         mixed = rng.permutation(len(places))

@@ -160,7 +160,7 @@ def _pushed(x: np.ndarray, skeleton: Skeleton, bond: float, distance: float, edg
     worst = int(np.argmin(r))
     a, b = (int(skeleton.molecule[k]) + 1 for k in pairs[worst])
     raise ModelError(
-        f"model: no space is found for the beads of chain {a}: one stays {r[worst]:.3g} from one of chain {b}, nearer "
+        f"model: no space is found for the beads of chain {a}: one is {r[worst]:.3g} from a bead of chain {b}, closer "
         f"than the bead_distance of {distance:g}; lower model.number_density or model.bead_distance"
     )
 

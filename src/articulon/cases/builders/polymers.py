@@ -80,9 +80,9 @@ class Polymers(BaseBuilder):
             raise ValueError("arms is required for architecture = 'star' and allowed only there")
         for count in set(self.counts):
             if self.arms is not None and (count - 1) % self.arms:
-                raise ValueError(f"beads: {count} beads make no star with a centre and {self.arms} equal arms")
+                raise ValueError(f"beads: a star with a centre and {self.arms} equal arms cannot have {count} beads")
             if self.architecture == "ring" and count < 3:
-                raise ValueError(f"beads: a ring has three beads or more, got {count}")
+                raise ValueError(f"beads: a ring needs at least three beads, got {count}")
         if (self.bonds == "rigid") != (self.bond_stiffness is None):
             raise ValueError("bond_stiffness is required for spring bonds and allowed only for them")
         if (self.bonds == "fene") != (self.bond_extent is not None):

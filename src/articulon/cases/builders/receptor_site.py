@@ -77,10 +77,10 @@ class ReceptorSite(BaseBuilder):
                 known = ", ".join(ONE_LETTER)
                 raise ValueError(f"residues: expected one of {known} and a number, as L57, got {name!r}")
         if len(set(self.residues)) != len(self.residues):
-            raise ValueError("residues: one is named twice")
+            raise ValueError("residues: a residue is named twice")
         for element in "HCN":
             if element not in self.masses:
-                raise ValueError(f"masses: that of {element} is missing")
+                raise ValueError(f"masses: the mass of {element} is missing")
         return self
 
     def populate(self, builder: ModelBuilder) -> None:

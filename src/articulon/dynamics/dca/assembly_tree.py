@@ -55,7 +55,7 @@ class AssemblyTree(NamedTuple):
     """Nodes by level, from the first that can be assembled, shape (nodes,)."""
     level: np.ndarray
     """First node of every level in ``order``, and the number of nodes, shape (levels + 1,)."""
-    gaps: np.ndarray
+    joins: np.ndarray
     """Number of joins, shape (1,)."""
     parallel: np.ndarray
     """1 if a level is shared out among threads, shape (levels,)."""
@@ -69,7 +69,7 @@ class AssemblyTree(NamedTuple):
     """1 if the link has children in its own block, shape (links,)."""
     first: np.ndarray
     """1 if the link is the first of its siblings in the same block to be eliminated, shape (links,)."""
-    laden: np.ndarray
+    carries_load: np.ndarray
     """1 if links of a block carry loads of other nodes, shape (nodes,)."""
     load: np.ndarray
     """Node whose load the link carries in addition to its children in the same block, −1 for none, shape (links,)."""
@@ -100,7 +100,8 @@ class _Builder:
         for children in self.children:
             children.sort(key=lambda i: (-self.size[i], i))
         self.nodes: dict[str, list[int]] = {
-            name: [] for name in ("kind", "inboard", "outboard", "start", "end", "carrier", "tip", "whole", "laden")
+            name: []
+            for name in ("kind", "inboard", "outboard", "start", "end", "carrier", "tip", "whole", "carries_load")
         }
         self.height: list[int] = []
         self.cost: list[int] = []
@@ -130,7 +131,7 @@ class _Builder:
         levels = int(heights.max(initial=-1)) + 1
         level = np.searchsorted(heights, np.arange(levels + 1)).astype(np.int64)
         cost = np.add.reduceat([self.cost[node] for node in order], level[:-1]) if levels else np.empty(0)
-        tables = {**self.nodes, "order": order, "level": level, "gaps": [self.nodes["kind"].count(JOIN)]}
+        tables = {**self.nodes, "order": order, "level": level, "joins": [self.nodes["kind"].count(JOIN)]}
         tables["parallel"] = (cost >= PARALLEL_COST) & (np.diff(level) > 1)
         for name in ("link", "inside", "spine", "carries", "first", "load"):
             tables[name] = getattr(self, name)
@@ -218,17 +219,17 @@ class _Builder:
                 self.inside[i] = 1
                 self.first[i] = 1 - self.carries[p]
                 self.carries[p] = 1
-        laden = [self.height[self.load[i]] for i in links if self.load[i] >= 0]
+        heights = [self.height[self.load[i]] for i in links if self.load[i] >= 0]
         return self._node(
             BLOCK,
-            1 + max(laden, default=-1),
+            1 + max(heights, default=-1),
             len(links),
             start=start,
             end=len(self.link),
             carrier=self.parent[links[0]],
             tip=spine[-1] if spine else -1,
             whole=int(whole),
-            laden=int(bool(laden)),
+            carries_load=int(bool(heights)),
         )
 
     def _balanced(self, parts: list[tuple[int, int]], kind: int) -> int:
@@ -247,7 +248,15 @@ class _Builder:
                 carrier, tip = self.nodes["carrier"][a], self.nodes["tip"][b]
                 done.append(
                     self._node(
-                        kind, height, JOIN_COST, inboard=a, outboard=b, carrier=carrier, tip=tip, whole=0, laden=0
+                        kind,
+                        height,
+                        JOIN_COST,
+                        inboard=a,
+                        outboard=b,
+                        carrier=carrier,
+                        tip=tip,
+                        whole=0,
+                        carries_load=0,
                     )
                 )
             else:

@@ -54,7 +54,7 @@ class AssemblyScratch(NamedTuple):
     """Diagonal of K before joints are eliminated, with which pivots are compared, shape (nodes, 6)."""
     bias: np.ndarray
     """Bias wrench p of every node at its carrier, shape (nodes, columns, 6)."""
-    drift: np.ndarray
+    bias_acceleration: np.ndarray
     """Bias acceleration d of every node at its tip, shape (nodes, columns, 6)."""
     joined: np.ndarray
     """Matrices E, X and Y of every join, shape (nodes, 3, 6, 6)."""
@@ -64,18 +64,18 @@ class AssemblyScratch(NamedTuple):
     """Scratch of every node, shape (nodes, columns, 6)."""
     force: np.ndarray
     """Wrench f₀ of every join, shape (nodes, columns, 6)."""
-    inflow: np.ndarray
+    carrier_acceleration: np.ndarray
     """Acceleration of every node's carrier, shape (nodes, columns, 6)."""
-    pull: np.ndarray
+    tip_wrench: np.ndarray
     """Wrench on every node's tip, shape (nodes, columns, 6)."""
     gathered: np.ndarray
     """Inertia of a link's children in the same block, as it acts on the link, shape (links, 21)."""
-    push: np.ndarray
+    link_wrench: np.ndarray
     """Sum of the biases p of these children and of the link itself, shape (columns, links, 6). The outward correction
     replaces it by the change of the link's acceleration."""
     gain: np.ndarray
     """U/D of every speed, shape (nu, 6)."""
-    answer: np.ndarray
+    tip_response: np.ndarray
     """y/D of every speed, shape (nu, 6)."""
     flexibility: np.ndarray
     """1/D of every speed, shape (nu,)."""
@@ -97,13 +97,15 @@ def assembly_scratch(forest: Forest, tree: AssemblyTree, columns: int = 1, locka
     speeds += 0 if forest.flexible is None else int(forest.flexible.mode[-1])
     shapes: dict[str, tuple[int, ...]] = {
         **dict.fromkeys(("inertia", "transfer", "inverse"), (nodes, 6, 6)),
-        **dict.fromkeys(("bias", "drift", "vector", "force", "inflow", "pull"), (nodes, columns, 6)),
-        **dict.fromkeys(("gain", "answer"), (speeds, 6)),
+        **dict.fromkeys(
+            ("bias", "bias_acceleration", "vector", "force", "carrier_acceleration", "tip_wrench"), (nodes, columns, 6)
+        ),
+        **dict.fromkeys(("gain", "tip_response"), (speeds, 6)),
         "scale": (nodes, 6),
         "joined": (nodes, 3, 6, 6),
         "work": (nodes, 6, 6, 6),
         "gathered": (links, 21),
-        "push": (columns, links, 6),
+        "link_wrench": (columns, links, 6),
         "flexibility": (speeds,),
         "rate": (columns, speeds),
         "locked": (speeds if lockable else 0,),
@@ -147,16 +149,16 @@ def assemble(node, forest, tree, tau, wrench, moving, ws, scratch):
 
 
 @routine
-def set_out(carrier, node, ground, moving, acceleration, scratch):
+def set_handles(carrier, node, ground, moving, acceleration, scratch):
     """Set the acceleration of the carrier of a complete assembly, and a zero wrench on its tip."""
-    inflow, pull = scratch.inflow, scratch.pull
-    for c in range(inflow.shape[1]):
+    carrier_acceleration, tip_wrench = scratch.carrier_acceleration, scratch.tip_wrench
+    for c in range(carrier_acceleration.shape[1]):
         for k in range(6):
-            pull[node, c, k] = 0.0
+            tip_wrench[node, c, k] = 0.0
             if carrier >= 0:
-                inflow[node, c, k] = acceleration[c, carrier, k]
+                carrier_acceleration[node, c, k] = acceleration[c, carrier, k]
             else:
-                inflow[node, c, k] = -ground[k - 3] if k >= 3 and moving[c] else 0.0
+                carrier_acceleration[node, c, k] = -ground[k - 3] if k >= 3 and moving[c] else 0.0
 
 
 @pass_at
@@ -167,7 +169,7 @@ def disassemble(node, forest, tree, moving, gravity, factor, ws, scratch, udot, 
     if tree.whole[node]:
         s = factor[0]
         ground = (s * gravity[0], s * gravity[1], s * gravity[2])
-        set_out(tree.carrier[node], node, ground, moving, acceleration, scratch)
+        set_handles(tree.carrier[node], node, ground, moving, acceleration, scratch)
     if kind == BLOCK:
         accelerate_block(forest, tree, node, moving, ws, scratch, udot, acceleration)
     elif kind == JOIN:
@@ -179,7 +181,7 @@ def correct_inward(node, forest, tree, ws, scratch, acceleration):
     """Repeat ``assemble`` for the gaps alone."""
     kind, a, b = tree.kind[node], tree.inboard[node], tree.outboard[node]
     if kind == BLOCK:
-        if tree.laden[node]:
+        if tree.carries_load[node]:
             correct_block_inward(forest, tree, node, ws, scratch)
     elif kind == JOIN:
         close_gap(a, b, node, tree.tip[a], tree.tip[node] >= 0, scratch, acceleration)
@@ -192,7 +194,7 @@ def correct_outward(node, forest, tree, moving, ws, scratch, udot, acceleration)
     """Repeat ``disassemble`` for the gaps alone."""
     kind = tree.kind[node]
     if tree.whole[node]:
-        set_out(tree.carrier[node], node, (0.0, 0.0, 0.0), moving, scratch.push, scratch)
+        set_handles(tree.carrier[node], node, (0.0, 0.0, 0.0), moving, scratch.link_wrench, scratch)
     if kind == BLOCK:
         correct_block_outward(forest, tree, node, ws, scratch, udot, acceleration)
     elif kind == JOIN:
@@ -213,7 +215,7 @@ def sweep(tree, node):
         run_at(node, ASSEMBLE, order[k])
     for k in range(order.size - 1, -1, -1):
         run_at(node, DISASSEMBLE, order[k])
-    if tree.gaps[0]:
+    if tree.joins[0]:
         for k in range(tree.level[1], order.size):
             run_at(node, CORRECT_INWARD, order[k])
         for k in range(order.size - 1, -1, -1):
@@ -246,7 +248,7 @@ def sweep_in_parallel(tree, node):
         run_level(tree, h, node, ASSEMBLE)
     for h in range(levels - 1, -1, -1):
         run_level(tree, h, node, DISASSEMBLE)
-    if tree.gaps[0]:
+    if tree.joins[0]:
         for h in range(1, levels):
             run_level(tree, h, node, CORRECT_INWARD)
         for h in range(levels - 1, -1, -1):

@@ -37,6 +37,7 @@ from articulon.dynamics.dca.two_handle import (
 )
 from articulon.dynamics.dca.two_handle_modes import (
     accelerate_block_modes,
+    add_bias_to_modes,
     add_modes,
     add_swept,
     begin_block_correction,
@@ -46,7 +47,6 @@ from articulon.dynamics.dca.two_handle_modes import (
     follow_block_modes,
     keep_modes,
     load_block_modes,
-    push_block_modes,
 )
 from articulon.dynamics.kinematics import frames
 from articulon.kernels import routine
@@ -63,14 +63,19 @@ def assemble_block(forest, tree, node, tau, wrench, moving, ws, scratch):
     reach, velocity_products = ws.reach, ws.bias
     links, insides, spines = tree.link, tree.inside, tree.spine
     carries, firsts, loads = tree.carries, tree.first, tree.load
-    inertia, scales, bias, drift = scratch.inertia, scratch.scale, scratch.bias, scratch.drift
-    gathered, push, gain, answer = scratch.gathered, scratch.push, scratch.gain, scratch.answer
+    inertia, scales, bias, bias_acceleration = scratch.inertia, scratch.scale, scratch.bias, scratch.bias_acceleration
+    gathered, link_wrench, gain, tip_response = (
+        scratch.gathered,
+        scratch.link_wrench,
+        scratch.gain,
+        scratch.tip_response,
+    )
     flexibility, rate, locked, given = scratch.flexibility, scratch.rate, scratch.locked, scratch.given
     columns = tau.shape[0]
     for k in range(6):
         scales[node, k] = 0.0
         for c in range(columns):
-            bias[node, c, k] = drift[node, c, k] = 0.0
+            bias[node, c, k] = bias_acceleration[node, c, k] = 0.0
     T, C, whole = HELD, NOTHING, NOTHING
     begin_block_modes(forest, tree, node, ws, moving, scratch)
     for m in range(tree.end[node] - 1, tree.start[node] - 1, -1):
@@ -84,11 +89,11 @@ def assemble_block(forest, tree, node, tau, wrench, moving, ws, scratch):
                 n, f = link_bias(K, load_from(twist, i, 3), load_from(wrench[c], i, 3), load_from(wrench[c], i, 0))
                 n, f = add_swept(forest, ws, i, n, f)
             if carries[i]:
-                n, f = add(n, load_from(push[c], i, 0)), add(f, load_from(push[c], i, 3))
+                n, f = add(n, load_from(link_wrench[c], i, 0)), add(f, load_from(link_wrench[c], i, 3))
             if load_node >= 0:
                 n, f = add(n, load_from(bias[load_node], c, 0)), add(f, load_from(bias[load_node], c, 3))
-            store_from(push[c], i, 0, n)
-            store_from(push[c], i, 3, f)
+            store_from(link_wrench[c], i, 0, n)
+            store_from(link_wrench[c], i, 3, f)
         if carries[i]:
             K = inertia_add(K, load_inertia(gathered, i))
         if load_node >= 0:
@@ -113,37 +118,41 @@ def assemble_block(forest, tree, node, tau, wrench, moving, ws, scratch):
                 if not held:
                     C = less_square(C, -d, yw, yv)
                     T = free_transfer(T, d, yw, yv, uw, uv)
-                store_from(answer, j, 0, scale(d, yw))
-                store_from(answer, j, 3, scale(d, yv))
+                store_from(tip_response, j, 0, scale(d, yw))
+                store_from(tip_response, j, 3, scale(d, yv))
             for c in range(columns):
-                n, f = load_from(push[c], i, 0), load_from(push[c], i, 3)
+                n, f = load_from(link_wrench[c], i, 0), load_from(link_wrench[c], i, 3)
                 s = d * (tau[c, j] - dot(w, n) - dot(v, f))
                 rate[c, j] = s
                 if held:
                     s = given[c, j]
-                store_from(push[c], i, 0, add(n, scale(s, uw)))
-                store_from(push[c], i, 3, add(f, scale(s, uv)))
+                store_from(link_wrench[c], i, 0, add(n, scale(s, uw)))
+                store_from(link_wrench[c], i, 3, add(f, scale(s, uv)))
                 if spine:
-                    store_from(drift[node], c, 0, add(load_from(drift[node], c, 0), scale(s, yw)))
-                    store_from(drift[node], c, 3, add(load_from(drift[node], c, 3), scale(s, yv)))
+                    store_from(
+                        bias_acceleration[node], c, 0, add(load_from(bias_acceleration[node], c, 0), scale(s, yw))
+                    )
+                    store_from(
+                        bias_acceleration[node], c, 3, add(load_from(bias_acceleration[node], c, 3), scale(s, yv))
+                    )
         cw, cv = load_from(velocity_products, i, 0), load_from(velocity_products, i, 3)
         bn, bf = inertia_apply(K, cw, cv)
         load_block_modes(forest, ws, i, spine, K, T, scratch)
         for c in range(columns):
-            n, f = load_from(push[c], i, 0), load_from(push[c], i, 3)
+            n, f = load_from(link_wrench[c], i, 0), load_from(link_wrench[c], i, 3)
             if moving[c]:
                 n, f = add(n, bn), add(f, bf)
                 if spine:
                     dw, dv = transfer_apply(T, cw, cv)
-                    store_from(drift[node], c, 0, add(load_from(drift[node], c, 0), dw))
-                    store_from(drift[node], c, 3, add(load_from(drift[node], c, 3), dv))
-            push_block_modes(forest, ws, i, n, f, rate[c])
+                    store_from(bias_acceleration[node], c, 0, add(load_from(bias_acceleration[node], c, 0), dw))
+                    store_from(bias_acceleration[node], c, 3, add(load_from(bias_acceleration[node], c, 3), dv))
+            add_bias_to_modes(forest, ws, i, n, f, rate[c])
             n = add(n, cross(r, f))
             if insides[i]:
                 if not firsts[i]:
-                    n, f = add(n, load_from(push[c], p, 0)), add(f, load_from(push[c], p, 3))
-                store_from(push[c], p, 0, n)
-                store_from(push[c], p, 3, f)
+                    n, f = add(n, load_from(link_wrench[c], p, 0)), add(f, load_from(link_wrench[c], p, 3))
+                store_from(link_wrench[c], p, 0, n)
+                store_from(link_wrench[c], p, 3, f)
             else:
                 store_from(bias[node], c, 0, add(load_from(bias[node], c, 0), n))
                 store_from(bias[node], c, 3, add(load_from(bias[node], c, 3), f))
@@ -164,19 +173,19 @@ def assemble_block(forest, tree, node, tau, wrench, moving, ws, scratch):
 
 @routine
 def accelerate_block(forest, tree, node, moving, ws, scratch, udot, acceleration):
-    """Outward pass over the links of a block: u' = rate − gainᵀ A + answerᵀ g, with the tables of that name in the
-    scratch."""
+    """Outward pass over the links of a block: u' = rate − gainᵀ A + tip_responseᵀ g, with the tables of that name in
+    the scratch."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, rotations, reach, velocity_products = ws.quaternion, ws.rotation, ws.reach, ws.bias
     links, insides, spines = tree.link, tree.inside, tree.spine
-    inflow, pull = scratch.inflow, scratch.pull
-    gain, answer, rate = scratch.gain, scratch.answer, scratch.rate
-    bias, drift = scratch.bias, scratch.drift
+    carrier_acceleration, tip_wrench = scratch.carrier_acceleration, scratch.tip_wrench
+    gain, tip_response, rate = scratch.gain, scratch.tip_response, scratch.rate
+    bias, bias_acceleration = scratch.bias, scratch.bias_acceleration
     locked, given, reaction, flexibility = scratch.locked, scratch.given, scratch.reaction, scratch.flexibility
     columns = udot.shape[0]
     for c in range(columns):
         for k in range(6):  # no longer needed; a correction starts from zero
-            bias[node, c, k] = drift[node, c, k] = 0.0
+            bias[node, c, k] = bias_acceleration[node, c, k] = 0.0
     for m in range(tree.start[node], tree.end[node]):
         i = links[m]
         p, kind, axis, r = parent[i], kinds[i], load(axes, i), load(reach, i)
@@ -185,7 +194,7 @@ def accelerate_block(forest, tree, node, moving, ws, scratch, udot, acceleration
             if insides[i]:
                 aw, av = load_from(acceleration[c], p, 0), load_from(acceleration[c], p, 3)
             else:
-                aw, av = load_from(inflow[node], c, 0), load_from(inflow[node], c, 3)
+                aw, av = load_from(carrier_acceleration[node], c, 0), load_from(carrier_acceleration[node], c, 3)
             av = add(av, cross(aw, r))
             if moving[c]:
                 aw = add(aw, load_from(velocity_products, i, 0))
@@ -195,15 +204,15 @@ def accelerate_block(forest, tree, node, moving, ws, scratch, udot, acceleration
                 j = u_start[i] + k
                 s = rate[c, j] - dot(load_from(gain, j, 0), aw) - dot(load_from(gain, j, 3), av)
                 if spines[i]:
-                    s += dot(load_from(answer, j, 0), load_from(pull[node], c, 0))
-                    s += dot(load_from(answer, j, 3), load_from(pull[node], c, 3))
+                    s += dot(load_from(tip_response, j, 0), load_from(tip_wrench[node], c, 0))
+                    s += dot(load_from(tip_response, j, 3), load_from(tip_wrench[node], c, 3))
                 if MASKED and locked[j]:
                     reaction[c, j] = (given[c, j] - s) / flexibility[j]
                     s = given[c, j]
                 udot[c, j] = s
                 w, v = joints.column(kind, axis, k, frame, body)
                 aw, av = add(aw, scale(s, w)), add(av, scale(s, v))
-            pw, pv = load_from(pull[node], c, 0), load_from(pull[node], c, 3)
+            pw, pv = load_from(tip_wrench[node], c, 0), load_from(tip_wrench[node], c, 3)
             accelerate_block_modes(forest, ws, i, rate[c], aw, av, pw, pv, scratch, udot[c], reaction[c], MASKED)
             store_from(acceleration[c], i, 0, aw)
             store_from(acceleration[c], i, 3, av)
@@ -216,8 +225,13 @@ def correct_block_inward(forest, tree, node, ws, scratch):
     quaternion, rotations, reach = ws.quaternion, ws.rotation, ws.reach
     links, insides, spines = tree.link, tree.inside, tree.spine
     carries, firsts, loads = tree.carries, tree.first, tree.load
-    bias, drift, push, rate = scratch.bias, scratch.drift, scratch.push, scratch.rate
-    gain, answer, flexibility, locked = scratch.gain, scratch.answer, scratch.flexibility, scratch.locked
+    bias, bias_acceleration, link_wrench, rate = (
+        scratch.bias,
+        scratch.bias_acceleration,
+        scratch.link_wrench,
+        scratch.rate,
+    )
+    gain, tip_response, flexibility, locked = scratch.gain, scratch.tip_response, scratch.flexibility, scratch.locked
     for c in range(rate.shape[0]):
         begin_block_correction(forest, tree, node, rate[c])
         for m in range(tree.end[node] - 1, tree.start[node] - 1, -1):
@@ -226,11 +240,21 @@ def correct_block_inward(forest, tree, node, ws, scratch):
             frame, R = frames(kind, parent, rotation, quaternion, rotations, i)
             n, f = ZERO, ZERO
             if carries[i]:
-                n, f = load_from(push[c], i, 0), load_from(push[c], i, 3)
+                n, f = load_from(link_wrench[c], i, 0), load_from(link_wrench[c], i, 3)
             if loads[i] >= 0:
                 n, f = add(n, load_from(bias[loads[i]], c, 0)), add(f, load_from(bias[loads[i]], c, 3))
             n, f = condense_block_correction(
-                forest, ws, i, n, f, rate[c], drift[node, c], spines[i], scratch, scratch.reaction[c], MASKED
+                forest,
+                ws,
+                i,
+                n,
+                f,
+                rate[c],
+                bias_acceleration[node, c],
+                spines[i],
+                scratch,
+                scratch.reaction[c],
+                MASKED,
             )
             for k in range(joints.degrees_of_freedom(kind)):
                 j = u_start[i] + k
@@ -242,8 +266,8 @@ def correct_block_inward(forest, tree, node, ws, scratch):
                 n, f = add(n, scale(s, load_from(gain, j, 0))), add(f, scale(s, load_from(gain, j, 3)))
                 if spines[i]:
                     for h in range(6):
-                        drift[node, c, h] += s * answer[j, h]
-            push_block_modes(forest, ws, i, n, f, rate[c])
+                        bias_acceleration[node, c, h] += s * tip_response[j, h]
+            add_bias_to_modes(forest, ws, i, n, f, rate[c])
             n = add(n, cross(r, f))
             if not insides[i]:
                 n, f = add(n, load_from(bias[node], c, 0)), add(f, load_from(bias[node], c, 3))
@@ -251,20 +275,20 @@ def correct_block_inward(forest, tree, node, ws, scratch):
                 store_from(bias[node], c, 3, f)
                 continue
             if not firsts[i]:
-                n, f = add(n, load_from(push[c], p, 0)), add(f, load_from(push[c], p, 3))
-            store_from(push[c], p, 0, n)
-            store_from(push[c], p, 3, f)
+                n, f = add(n, load_from(link_wrench[c], p, 0)), add(f, load_from(link_wrench[c], p, 3))
+            store_from(link_wrench[c], p, 0, n)
+            store_from(link_wrench[c], p, 3, f)
 
 
 @routine
 def correct_block_outward(forest, tree, node, ws, scratch, udot, acceleration):
     """Outward correction of a block: changes of u' and of the accelerations. The changes of the accelerations remain in
-    ``push`` for the assemblies that the block carries."""
+    ``link_wrench`` for the assemblies that the block carries."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, rotations, reach = ws.quaternion, ws.rotation, ws.reach
-    links, insides, spines, laden = tree.link, tree.inside, tree.spine, tree.laden[node]
-    inflow, pull, change = scratch.inflow, scratch.pull, scratch.push
-    gain, answer, rate = scratch.gain, scratch.answer, scratch.rate
+    links, insides, spines, carries_load = tree.link, tree.inside, tree.spine, tree.carries_load[node]
+    carrier_acceleration, tip_wrench, change = scratch.carrier_acceleration, scratch.tip_wrench, scratch.link_wrench
+    gain, tip_response, rate = scratch.gain, scratch.tip_response, scratch.rate
     locked, reaction, flexibility = scratch.locked, scratch.reaction, scratch.flexibility
     for m in range(tree.start[node], tree.end[node]):
         i = links[m]
@@ -274,25 +298,25 @@ def correct_block_outward(forest, tree, node, ws, scratch, udot, acceleration):
             if insides[i]:
                 aw, av = load_from(change[c], p, 0), load_from(change[c], p, 3)
             else:
-                aw, av = load_from(inflow[node], c, 0), load_from(inflow[node], c, 3)
+                aw, av = load_from(carrier_acceleration[node], c, 0), load_from(carrier_acceleration[node], c, 3)
             av = add(av, cross(aw, r))
             aw, av = follow_block_modes(forest, ws, i, rate[c], aw, av)
             for k in range(joints.degrees_of_freedom(kind) - 1, -1, -1):
                 j = u_start[i] + k
                 s = -dot(load_from(gain, j, 0), aw) - dot(load_from(gain, j, 3), av)
-                if laden:
+                if carries_load:
                     s += rate[c, j]
                 if spines[i]:
-                    s += dot(load_from(answer, j, 0), load_from(pull[node], c, 0))
-                    s += dot(load_from(answer, j, 3), load_from(pull[node], c, 3))
+                    s += dot(load_from(tip_response, j, 0), load_from(tip_wrench[node], c, 0))
+                    s += dot(load_from(tip_response, j, 3), load_from(tip_wrench[node], c, 3))
                 if MASKED and locked[j]:
                     reaction[c, j] -= s / flexibility[j]
                     continue
                 udot[c, j] += s
                 w, v = joints.column(kind, axis, k, frame, body)
                 aw, av = add(aw, scale(s, w)), add(av, scale(s, v))
-            keep_modes(forest, i, rate[c], laden)
-            pw, pv = load_from(pull[node], c, 0), load_from(pull[node], c, 3)
+            keep_modes(forest, i, rate[c], carries_load)
+            pw, pv = load_from(tip_wrench[node], c, 0), load_from(tip_wrench[node], c, 3)
             accelerate_block_modes(forest, ws, i, rate[c], aw, av, pw, pv, scratch, rate[c], reaction[c], MASKED)
             add_modes(forest, i, rate[c], udot[c])
             store_from(change[c], i, 0, aw)

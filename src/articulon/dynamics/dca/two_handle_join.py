@@ -225,30 +225,30 @@ def copy(x, i, j, y, m, n):
 def join_columns(a, b, node, tip, scratch):
     """Finds f₀, p and d of a join of a and b."""
     transfer, joined = scratch.transfer, scratch.joined
-    bias, drift, force, vector = scratch.bias, scratch.drift, scratch.force, scratch.vector
+    bias, bias_acceleration, force, vector = scratch.bias, scratch.bias_acceleration, scratch.force, scratch.vector
     E, X, Y = joined[node, 0], joined[node, 1], joined[node, 2]
     for c in range(bias.shape[1]):
         for k in range(6):
             force[node, c, k] = vector[node, c, k] = 0.0
-        times(E, drift, a, c, 1.0, force, node, c)
+        times(E, bias_acceleration, a, c, 1.0, force, node, c)
         times_transposed(X, bias, b, c, 1.0, force, node, c)
         copy(bias, a, c, bias, node, c)
         times_transposed(transfer[a], force, node, c, 1.0, bias, node, c)
         if tip:
-            times(X, drift, a, c, 1.0, vector, node, c)
+            times(X, bias_acceleration, a, c, 1.0, vector, node, c)
             times(Y, bias, b, c, -1.0, vector, node, c)
-            copy(drift, b, c, drift, node, c)
-            times(transfer[b], vector, node, c, 1.0, drift, node, c)
+            copy(bias_acceleration, b, c, bias_acceleration, node, c)
+            times(transfer[b], vector, node, c, 1.0, bias_acceleration, node, c)
 
 
 @ordered
 def close_gap(a, b, node, link, tip, scratch, acceleration):
     """Finds f₀, p and d of a correction, which closes the gap that rounding left between the accelerations of a's last
     link and b's carrier."""
-    drift, inflow = scratch.drift, scratch.inflow
-    for c in range(drift.shape[1]):
+    bias_acceleration, carrier_acceleration = scratch.bias_acceleration, scratch.carrier_acceleration
+    for c in range(bias_acceleration.shape[1]):
         for k in range(6):
-            drift[a, c, k] += acceleration[c, link, k] - inflow[b, c, k]
+            bias_acceleration[a, c, k] += acceleration[c, link, k] - carrier_acceleration[b, c, k]
     join_columns(a, b, node, tip, scratch)
 
 
@@ -256,20 +256,26 @@ def close_gap(a, b, node, link, tip, scratch, acceleration):
 def split(a, b, node, tip, scratch):
     """Finds the acceleration of b's carrier and the wrenches on the tips of a and b, from those of their join."""
     transfer, joined = scratch.transfer, scratch.joined
-    bias, drift, inflow, pull, vector = scratch.bias, scratch.drift, scratch.inflow, scratch.pull, scratch.vector
+    bias, bias_acceleration, carrier_acceleration, tip_wrench, vector = (
+        scratch.bias,
+        scratch.bias_acceleration,
+        scratch.carrier_acceleration,
+        scratch.tip_wrench,
+        scratch.vector,
+    )
     E, X, Y = joined[node, 0], joined[node, 1], joined[node, 2]
     for c in range(bias.shape[1]):
-        copy(inflow, node, c, inflow, a, c)
-        copy(pull, node, c, pull, b, c)
+        copy(carrier_acceleration, node, c, carrier_acceleration, a, c)
+        copy(tip_wrench, node, c, tip_wrench, b, c)
         # Free acceleration of a's tip, and the bias wrench of b with the wrench on its tip.
-        copy(drift, a, c, vector, a, c)
-        times(transfer[a], inflow, node, c, 1.0, vector, a, c)
+        copy(bias_acceleration, a, c, vector, a, c)
+        times(transfer[a], carrier_acceleration, node, c, 1.0, vector, a, c)
         copy(bias, b, c, vector, b, c)
         if tip:
-            times_transposed(transfer[b], pull, node, c, -1.0, vector, b, c)
+            times_transposed(transfer[b], tip_wrench, node, c, -1.0, vector, b, c)
         for k in range(6):
-            pull[a, c, k] = inflow[b, c, k] = 0.0
-        times(E, vector, a, c, -1.0, pull, a, c)
-        times_transposed(X, vector, b, c, -1.0, pull, a, c)
-        times(X, vector, a, c, 1.0, inflow, b, c)
-        times(Y, vector, b, c, -1.0, inflow, b, c)
+            tip_wrench[a, c, k] = carrier_acceleration[b, c, k] = 0.0
+        times(E, vector, a, c, -1.0, tip_wrench, a, c)
+        times_transposed(X, vector, b, c, -1.0, tip_wrench, a, c)
+        times(X, vector, a, c, 1.0, carrier_acceleration, b, c)
+        times(Y, vector, b, c, -1.0, carrier_acceleration, b, c)

@@ -31,7 +31,7 @@ def load_block_modes(forest, ws, i, spine, K, T, scratch):
 
 
 @by_forest
-def push_block_modes(forest, ws, i, n, f, rate):
+def add_bias_to_modes(forest, ws, i, n, f, rate):
     """Adds a bias at node i to the modes of its body, whose biases are in ``rate`` (nu,)."""
 
 
@@ -53,15 +53,15 @@ def begin_block_correction(forest, tree, node, rate):
 
 
 @by_forest
-def condense_block_correction(forest, ws, i, n, f, rate, drift, spine, scratch, reaction, masked):
+def condense_block_correction(forest, ws, i, n, f, rate, bias_acceleration, spine, scratch, reaction, masked):
     """Bias of link i after elimination of its modes. If link i is on the path from the carrier to the tip (``spine``),
-    it also adds to the tip's ``drift`` (6,)."""
+    it also adds to the tip's ``bias_acceleration`` (6,)."""
     return n, f
 
 
 @by_forest
-def keep_modes(forest, i, rate, laden):
-    """Clears the modes of link i in ``rate`` (nu,) unless the block carries corrected loads (``laden``)."""
+def keep_modes(forest, i, rate, carries_load):
+    """Clears the modes of link i in ``rate`` (nu,) unless the block carries corrected loads (``carries_load``)."""
 
 
 @by_forest

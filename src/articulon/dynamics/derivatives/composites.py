@@ -33,6 +33,7 @@ from articulon.algebra.vectors import (
     symmetric_rotate,
     symmetric_rows,
 )
+from articulon.dynamics.articulated import wrench_on
 from articulon.kernels import jit
 
 WIDTH = 28
@@ -109,26 +110,93 @@ def shifted_inertia(r, m, h, A):
 
 
 @jit
-def store_own(forest, wrench, ws, acceleration, composites, i):
-    """Writes a link's own part to its composite, to which the composites of the links that it carries are added
-    later."""
+def own_composite(forest, wrench, ws, aw, av, i):
+    """A link's own part of its composite, at the spatial acceleration a: A, h, D, P, force, moment and mass."""
     R, m = load_matrix(ws.rotation, i), forest.mass[i]
     v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
-    aw, av = load_from(acceleration, i, 0), load_from(acceleration, i, 3)
     h, A = apply(R, load(forest.moment, i)), symmetric_rotate(R, load_symmetric(forest.inertia, i))
     P, L = add(scale(m, v), cross(w, h)), add(symmetric_apply(A, w), cross(h, v))
-    f = sub(add(add(scale(m, av), cross(aw, h)), cross(w, P)), load_from(wrench, i, 0))
+    force, torque = wrench_on(wrench, i)
+    f = sub(add(add(scale(m, av), cross(aw, h)), cross(w, P)), force)
     n = add(add(symmetric_apply(A, aw), cross(h, av)), add(cross(w, L), cross(v, P)))
     # D = 2 (v·h) 1 − 2 v hᵀ − 2 [w×] Σ m r rᵀ
     turned = skew_times(w, symmetric_rows(second_moment(A)))
     D = plus_isotropic(matrix_scale(-2.0, matrix_add(outer(v, h), turned)), 2.0 * dot(v, h))
+    return A, h, D, P, f, sub(n, torque), m
+
+
+@jit
+def load_composite(composites, i):
+    """The composite in row i."""
+    D, P = load_rows(composites, i, COUPLING), load_from(composites, i, MOMENTUM)
+    wrench = load_from(composites, i, FORCE), load_from(composites, i, MOMENT)
+    return (
+        load_symmetric(composites, i),
+        load_from(composites, i, FIRST_MOMENT),
+        D,
+        P,
+        wrench[0],
+        wrench[1],
+        composites[i, MASS],
+    )
+
+
+@jit
+def store_composite(composites, i, composite):
+    """Writes a composite to row i."""
+    A, h, D, P, f, n, m = composite
     store6(composites, i, INERTIA, A)
     store_from(composites, i, FIRST_MOMENT, h)
     store_rows(composites, i, COUPLING, D)
     store_from(composites, i, MOMENTUM, P)
     store_from(composites, i, FORCE, f)
-    store_from(composites, i, MOMENT, sub(n, load_from(wrench, i, 3)))
+    store_from(composites, i, MOMENT, n)
     composites[i, MASS] = m
+
+
+@jit
+def add_composites(one, other):
+    """Sum of two composites about the same point."""
+    A, h, D, P, f, n, m = one
+    B, i, E, Q, g, o, k = other
+    return symmetric_add(A, B), add(h, i), matrix_add(D, E), add(P, Q), add(f, g), add(n, o), m + k
+
+
+@jit
+def shifted_composite(composite, r):
+    """A composite about an origin at −r."""
+    A, h, D, P, f, n, m = composite
+    h, A = shifted_inertia(r, m, h, A)
+    D = plus_isotropic(matrix_add(D, matrix_scale(-2.0, outer(P, r))), 2.0 * dot(r, P))
+    return A, h, D, P, f, add(n, cross(r, f)), m
+
+
+@jit
+def gather_composite(forest, wrench, ws, aw, av, composites, i, carried, at):
+    """Writes the composite of link i, at the spatial acceleration a, to row ``at``: its own part and, if it carries
+    links, their sum, which is in row ``carried``."""
+    composite = own_composite(forest, wrench, ws, aw, av, i)
+    if forest.slot[i] >= 0:
+        composite = add_composites(composite, load_composite(composites, carried))
+    store_composite(composites, at, composite)
+
+
+@jit
+def hand_composite(forest, ws, composites, i, at, to):
+    """Adds the composite of link i in row ``at``, about its parent's origin, to row ``to``. The first child overwrites
+    this row."""
+    moved = shifted_composite(load_composite(composites, at), load(ws.reach, i))
+    if not forest.first[i]:
+        moved = add_composites(moved, load_composite(composites, to))
+    store_composite(composites, to, moved)
+
+
+@jit
+def store_own(forest, wrench, ws, acceleration, composites, i):
+    """Writes a link's own part to its composite, to which the composites of the links that it carries are added
+    later."""
+    aw, av = load_from(acceleration, i, 0), load_from(acceleration, i, 3)
+    store_composite(composites, i, own_composite(forest, wrench, ws, aw, av, i))
 
 
 @jit
@@ -141,21 +209,10 @@ def store_all_own(forest, wrench, ws, acceleration, composites):
 @jit
 def hand_to_parent(forest, ws, composites, i):
     """Adds a link's composite, about its parent's origin, to the composite of the parent."""
-    p, row = forest.parent[i], composites
-    if p < 0:
-        return
-    r, m = load(ws.reach, i), row[i, MASS]
-    P, f = load_from(row, i, MOMENTUM), load_from(row, i, FORCE)
-    h, A = shifted_inertia(r, m, load_from(row, i, FIRST_MOMENT), load_symmetric(row, i))
-    D = matrix_add(load_rows(row, i, COUPLING), matrix_scale(-2.0, outer(P, r)))
-    store6(row, p, INERTIA, symmetric_add(A, load_symmetric(row, p)))
-    add_from(row, p, FIRST_MOMENT, h)
-    D = matrix_add(plus_isotropic(D, 2.0 * dot(r, P)), load_rows(row, p, COUPLING))
-    store_rows(row, p, COUPLING, D)
-    add_from(row, p, MOMENTUM, P)
-    add_from(row, p, FORCE, f)
-    add_from(row, p, MOMENT, add(load_from(row, i, MOMENT), cross(r, f)))
-    row[p, MASS] += m
+    p = forest.parent[i]
+    if p >= 0:
+        moved = shifted_composite(load_composite(composites, i), load(ws.reach, i))
+        store_composite(composites, p, add_composites(moved, load_composite(composites, p)))
 
 
 @jit

@@ -12,6 +12,7 @@ from articulon.dynamics.derivatives.composites import WRENCH_WIDTH
 from articulon.dynamics.derivatives.force_jacobians import fill_force_jacobians, put
 from articulon.dynamics.derivatives.inverse_mass import apply_inverse, apply_inverse_to_rows, factorise_mass
 from articulon.dynamics.derivatives.motion_columns import find_columns, find_columns_apart
+from articulon.dynamics.derivatives.product_sweeps import LOADED, product_passes, transposed_product_passes
 from articulon.dynamics.state_functions import At, Definition, Shape, moving
 from articulon.kernels import jit
 from articulon.lane_registers import store_run
@@ -22,9 +23,6 @@ from articulon.passes import Bound, pass_of
 MULTIPLIED = 128
 """Largest number of speeds for which derivatives are multiplied by the matrix M⁻¹; beyond it the recursion is
 faster."""
-LOADED = 3
-"""Index of the first wrench array among the inputs of a state: wrenches on the links, then the loads that
-``composites.py`` reads."""
 
 
 @jit
@@ -313,25 +311,6 @@ def _of_loops(at: At) -> Iterator[Bound]:
     yield _inverting(at, columns, factors, inverse)
 
 
-def _transposed(at: At) -> Iterator[Bound]:
-    carried, factors, (dq, du, line) = _carried(at), _factors(at), at.found
-    (tau, weight), links = at.given[2], at.forest.mass.size
-    yield from _accelerating(at, carried, tau, factors)
-    yield copy_row.bind(weight, line)
-    yield solve_rows.bind(at.forest, at.ws, carried.columns, factors, line[None], np.zeros((links, 6)))
-    scratch = np.zeros((links, 6)), np.zeros((links, products.WIDTH))
-    yield find_transposed_products.bind(*carried, line, *scratch, dq, du)
-
-
-def _times(at: At) -> Iterator[Bound]:
-    carried, factors, (line,) = _carried(at), _factors(at), at.found
-    (tau, shift, speed, force), links = at.given[2], at.forest.mass.size
-    yield from _accelerating(at, carried, tau, factors)
-    yield copy_row.bind(force, line)
-    yield find_products.bind(*carried, shift, speed, np.zeros((links, products.WIDTH)), np.zeros((links, 6)), line)
-    yield solve_rows.bind(at.forest, at.ws, carried.columns, factors, line[None], np.zeros((links, 6)))
-
-
 class Definitions(NamedTuple):
     """A function of states, in one version without wrenches and one with them."""
 
@@ -361,9 +340,9 @@ OF_ACCELERATIONS = _definition(1, lambda n, _: [(3, n, n)], _of_accelerations)
 """∂u'/∂q, ∂u'/∂u and M⁻¹ from q, u and τ."""
 OF_FORCES = _definition(1, lambda n, _: [(2, n, n)], _of_forces)
 """∂τ/∂q and ∂τ/∂u from q, u and u'."""
-TRANSPOSED = _definition(2, lambda n, _: [(n,), (n,), (n,)], _transposed)
-"""−wᵀ∂u'/∂q, −wᵀ∂u'/∂u and wᵀM⁻¹ from q, u, τ and w."""
-TIMES = _definition(4, lambda n, _: [(n,)], _times)
+TRANSPOSED = _definition(2, lambda n, _: [(n,), (n,), (n,)], transposed_product_passes)
+"""wᵀ∂u'/∂q, wᵀ∂u'/∂u and wᵀM⁻¹ from q, u, τ and w."""
+TIMES = _definition(4, lambda n, _: [(n,)], product_passes)
 """Change δu' from q, u, τ, δq, δu and δτ."""
 OF_LOOPS = _definition(1, lambda n, links: [(2, n, n), (n, n), (n, motion_columns.WIDTH), (links, 6)], _of_loops)
 """∂τ/∂q and ∂τ/∂u, M⁻¹, columns and accelerations from q, u and u', for models that may have loops and drives."""

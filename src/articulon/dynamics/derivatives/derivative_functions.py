@@ -238,14 +238,12 @@ def vector_jacobian(
     quick = None if wrenches is not None else _quick(TRANSPOSED, model, q, u, (tau, w), gravity)
     if quick is not None:
         products = quick.reshape(3, model.nu)
-        np.negative(products[:2], out=products[:2])  # the first two come from the joint forces
         return Products(products[0], products[1], products[2])
     check_model(model, "vector_jacobian")
     given = np.array([vector(tau, model.nu, "tau"), array(w, (model.nu,), "w")])
     if _looped(model) or _flexible(model):
         return Products(*(given[1] @ one for one in derivatives(model, q, u, given[0], wrenches, gravity, time)))
-    dq, du, dtau = _of_state(model, TRANSPOSED, q, u, given, wrenches, gravity)
-    return Products(-dq, -du, dtau)
+    return Products(*_of_state(model, TRANSPOSED, q, u, given, wrenches, gravity))
 
 
 def jacobian_vector(
@@ -331,11 +329,13 @@ def _quick(which: Definitions, model: Any, q: Any, u: Any, rows: tuple[Any, ...]
     """Results for one state from plain arrays; None for any other input."""
     if type(u) is not np.ndarray:
         return None
-    given = np.zeros((len(rows), u.size))
+    given = np.empty((len(rows), u.size))
     for k, row in enumerate(rows):
-        if type(row) is np.ndarray and row.shape == u.shape and row.dtype == np.float64:
+        if row is None:
+            given[k] = 0.0
+        elif type(row) is np.ndarray and row.shape == u.shape and row.dtype == np.float64:
             given[k] = row
-        elif row is not None:
+        else:
             return None
     return at_once(which.plain, model, q, u, given.reshape(-1), gravity)
 
@@ -359,7 +359,7 @@ def _check_open(model: Model, where: str) -> None:
     """Raises ModelError for a model with loops, because the forces of loops are unknown in inverse dynamics."""
     if model.loops.kind.size:
         what = "driven joints" if model.drives else "loops"
-        raise ModelError(f"{where}: derivatives of models with {what} are not built here; ar.derivatives has them")
+        raise ModelError(f"{where}: models with {what} are not supported here; use ar.derivatives")
 
 
 def _loads(model: Model, q: np.ndarray, wrenches: np.ndarray) -> np.ndarray:

@@ -1,22 +1,9 @@
-"""Derivatives of the gradient of ln det M, by steps along the imaginary axis (``complex_steps.py``), in O(n).
+"""The tangent of forces c E ∂ ln det M, by steps along the imaginary axis (``complex_steps.py``), in O(n).
 
 Let g be the gradient of ln det M along the speeds (``mass_determinant.py``). The change of g with the coordinates, the
 links and their joint frames is found by complex steps: the sweeps that compute g run in complex numbers, and the
 imaginary part of their input is h times the change. The imaginary part of the result, divided by h, is the change of g.
-
-With joint speeds λ held fixed, λ·g is the derivative of ln det M along λ. Since second derivatives commute, the
-derivative of λ·g with respect to any variable is the derivative, along λ, of ∂ ln det M with respect to that variable.
-So one complex displacement along λ gives the derivatives with respect to all variables. For a link's inertia I and its
-position along a motion s,
-
-    ∂/∂I:  G, the compliance J M⁻¹ Jᵀ of the link, since ln det M changes by tr(G dI),
-    ∂/∂s:  −2 tr(G⁺ Iᵃ [s×]), with G⁺ the compliance of the parent about the link's origin, Iᵃ the inertia that the link
-    passes on to its parent (``mass_determinant.py``), and s the motion of all that a joint carries when its frame
-    slides or rotates.
-
-Rotations do not commute. Let δ and λ be angular velocities of one joint in the body frame. The derivative of λ·g along
-δ exceeds that of δ·g along λ by the derivative of ln det M along δ × λ, (δ × λ)·g = δ·(λ × g). So the derivative with
-respect to a rotation has the additional term λ × g.
+``determinant_adjoint.py`` has the adjoint.
 """
 
 from typing import NamedTuple
@@ -24,29 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.algebra.rotations import load_quaternion, product
-from articulon.algebra.vectors import (
-    add,
-    apply_t,
-    cross,
-    load,
-    load_at,
-    load_matrix,
-    scale,
-    symmetric_rotate,
-    transpose,
-)
-from articulon.dynamics import joints
+from articulon.algebra.vectors import load
 from articulon.dynamics.derivatives.complex_steps import STEP, complex_arrays
 from articulon.dynamics.kinematics import coordinate_rates, place
-from articulon.dynamics.mass_determinant import (
-    Determinant,
-    carried_parts,
-    determinant_arrays,
-    gradient_and_compliance,
-    load_inertia,
-    log_determinant_gradient,
-    product_trace,
-)
+from articulon.dynamics.mass_determinant import Determinant, determinant_arrays, log_determinant_gradient
 from articulon.kernels import jit
 from articulon.model import Forest, Workspace, workspace
 from articulon.passes import pass_of
@@ -137,58 +105,3 @@ def determinant_force_tangent(forest, q, shift, changes, factor, energy, energy_
     gradient = links.determinant.gradient
     for k in range(joint.size):
         joint[k] += factor * (energy[0] * (gradient[k].imag / h) + energy_change[0] * gradient[k].real)
-
-
-@pass_of
-def determinant_force_adjoint(forest, q, weight, factor, energy, links, by_coordinate, by_energy):
-    """Add the derivatives of the power c E λ·g with respect to the coordinates in their tangent space (nu,) and to E
-    (1,). Here λ is the ``weight`` (nu,), g the gradient of ln det M at q, and the numbers c and E are in ``factor`` and
-    ``energy`` (1,)."""
-    h = STEP / max(1.0, largest(weight))
-    links.step[0] = h
-    place_displaced(forest, q, weight, links)
-    gradient_and_compliance(links.forest, links.ws, links.determinant, True)
-    gradient, c = links.determinant.gradient, factor * energy[0]
-    for k in range(weight.size):
-        by_coordinate[k] += c * (gradient[k].imag / h)
-        by_energy[0] += factor * weight[k] * gradient[k].real
-    for i in range(forest.parent.size):
-        plain = joints.quaternion(forest.kind[i])
-        if plain >= 0:
-            k = forest.u_start[i] + plain
-            turned = cross(load_at(weight, k), load_at(gradient, k))
-            for m in range(3):
-                by_coordinate[k + m] += c * turned[m].real
-
-
-@pass_of
-def determinant_force_by_links(forest, factor, energy, links, by_links):
-    """Add to the arrays ``by_links`` the derivatives of c E λ·g with respect to masses, first moments and inertias of
-    links, and positions and rotations of joint frames. Call it after :func:`determinant_force_adjoint`."""
-    by_mass, by_moment, by_inertia, position, turn = by_links
-    ws, arrays, c = links.ws, links.determinant, factor * energy[0] / links.step[0]
-    for i in range(forest.parent.size):
-        R = load_matrix(ws.rotation, i)
-        V, X, W = load_inertia(arrays.compliance, i)
-        by_mass[i] += c * (V[0] + V[3] + V[5]).imag
-        h = apply_t(R, (X[1][2] - X[2][1], X[2][0] - X[0][2], X[0][1] - X[1][0]))
-        W = symmetric_rotate(transpose(R), W)
-        for k in range(3):
-            by_moment[i, k] += 2.0 * c * h[k].imag
-        for k in range(6):
-            by_inertia[i, k] += (1.0 if k == 0 or k == 3 or k == 5 else 2.0) * c * W[k].imag
-        p = forest.parent[i]
-        if p >= 0:
-            V, X, W, A, H, M = carried_parts(links.forest, ws, arrays, i)
-            n, f = product_trace(V, X, W, A, H, M)
-            parent = load_matrix(ws.rotation, p)
-            # From the link's origin to that of the joint frame, in the frame of the parent.
-            arm = apply_t(parent, load(ws.reach, i))
-            n, f = apply_t(parent, n), apply_t(parent, f)
-            offset = load(links.forest.position, i)
-            arm = (arm[0] - offset[0], arm[1] - offset[1], arm[2] - offset[2])
-            n = add(n, cross(arm, f))
-            n, f = scale(-2.0, n), scale(-2.0, f)
-            for k in range(3):
-                turn[i, k] += c * n[k].imag
-                position[i, k] += c * f[k].imag

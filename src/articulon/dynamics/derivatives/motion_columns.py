@@ -45,49 +45,65 @@ def load_motion(a, i, k):
 
 
 @jit
-def add_columns(kind, u, udot, columns, j, fixed, vw, vv, aw, av, cw, cv):
+def add_columns(kind, u, udot, j, columns, c, fixed, vw, vv, aw, av, cw, cv):
     """Adds columns of a joint to a velocity and an acceleration: those that are fixed in its body (``fixed`` 1) or in
-    the joint frame (0), a frame that moves at the velocity c. It also stores the rates s' of the columns."""
+    the joint frame (0), a frame that moves at the velocity c. It also stores the rates s' of the columns. The speeds of
+    the joint begin at index ``j``, its columns in row ``c``."""
     for k in range(joints.degrees_of_freedom(kind)):
         if joints.fixed_in_body(kind, k) == fixed:
-            sw, sv = load_motion(columns, j + k, SHIFT)
+            sw, sv = load_motion(columns, c + k, SHIFT)
             rw, rv = motion_cross(cw, cv, sw, sv)
-            store_motion(columns, j + k, SPEED, rw, rv)
+            store_motion(columns, c + k, SPEED, rw, rv)
             aw = add(aw, add(scale(udot[j + k], sw), scale(u[j + k], rw)))
             av = add(av, add(scale(udot[j + k], sv), scale(u[j + k], rv)))
             vw, vv = add(vw, scale(u[j + k], sw)), add(vv, scale(u[j + k], sv))
     return vw, vv, aw, av
 
 
+@jit
+def fill_displacements(forest, ws, i, columns, c):
+    """Writes the displacements s of a link's joint to its columns, which begin in row ``c``."""
+    kind = forest.kind[i]
+    frame, body = frames(kind, forest.parent, forest.rotation, ws.quaternion, ws.rotation, i)
+    for k in range(joints.degrees_of_freedom(kind)):
+        sw, sv = joints.column(kind, load(forest.axis, i), k, frame, body)
+        store_motion(columns, c + k, SHIFT, sw, sv)
+
+
+@jit
+def fill_columns(forest, u, udot, ws, i, pw, pv, aw, av, columns, c):
+    """Writes the columns of a link's joint from row ``c`` of ``columns`` on, and returns the spatial acceleration of
+    the link. The velocity p and the spatial acceleration a of the parent are taken about the origin of the link."""
+    kind, j = forest.kind[i], forest.u_start[i]
+    fill_displacements(forest, ws, i, columns, c)
+    mw, mv, bw, bv = add_columns(kind, u, udot, j, columns, c, 0, pw, pv, aw, av, pw, pv)
+    vw, vv = load_from(ws.twist, i, 3), load_from(ws.twist, i, 0)
+    _, _, aw, av = add_columns(kind, u, udot, j, columns, c, 1, mw, mv, bw, bv, vw, vv)
+    for k in range(c, c + joints.degrees_of_freedom(kind)):
+        sw, sv = load_motion(columns, k, SHIFT)
+        fw, fv = motion_cross(mw, mv, sw, sv)
+        gw, gv = motion_cross(mw, mv, fw, fv)
+        hw, hv = motion_cross(bw, bv, sw, sv)
+        rw, rv = load_motion(columns, k, SPEED)
+        store_motion(columns, k, FIRST, fw, fv)
+        store_motion(columns, k, SECOND, add(gw, hw), add(gv, hv))
+        store_motion(columns, k, SPEED, add(fw, rw), add(fv, rv))
+    return aw, av
+
+
 @by_forest
 def find_columns(forest, u, udot, gravity, ws, columns, acceleration, start, end):
     """Columns (nu, 24) of links with known poses and velocities from ``start`` to ``end``, and their spatial
     accelerations about their origins (links, 6), angular part first."""
-    parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
+    parent, u_start = forest.parent, forest.u_start
     for i in range(start, end):
-        p, kind, j = parent[i], kinds[i], u_start[i]
-        frame, body = frames(kind, parent, rotation, ws.quaternion, ws.rotation, i)
-        for k in range(joints.degrees_of_freedom(kind)):
-            sw, sv = joints.column(kind, load(axes, i), k, frame, body)
-            store_motion(columns, j + k, SHIFT, sw, sv)
-        pw, pv, aw, av = ZERO, ZERO, ZERO, (-gravity[0], -gravity[1], -gravity[2])
+        p, pw, pv, aw, av = parent[i], ZERO, ZERO, ZERO, (-gravity[0], -gravity[1], -gravity[2])
         if p >= 0:
             r = load(ws.reach, i)
             pw, aw = load_from(ws.twist, p, 3), load_from(acceleration, p, 0)
             pv, av = add(load_from(ws.twist, p, 0), cross(pw, r)), add(load_from(acceleration, p, 3), cross(aw, r))
-        mw, mv, bw, bv = add_columns(kind, u, udot, columns, j, 0, pw, pv, aw, av, pw, pv)
-        vw, vv = load_from(ws.twist, i, 3), load_from(ws.twist, i, 0)
-        _, _, aw, av = add_columns(kind, u, udot, columns, j, 1, mw, mv, bw, bv, vw, vv)
+        aw, av = fill_columns(forest, u, udot, ws, i, pw, pv, aw, av, columns, u_start[i])
         store_motion(acceleration, i, 0, aw, av)
-        for k in range(j, j + joints.degrees_of_freedom(kind)):
-            sw, sv = load_motion(columns, k, SHIFT)
-            fw, fv = motion_cross(mw, mv, sw, sv)
-            gw, gv = motion_cross(mw, mv, fw, fv)
-            hw, hv = motion_cross(bw, bv, sw, sv)
-            rw, rv = load_motion(columns, k, SPEED)
-            store_motion(columns, k, FIRST, fw, fv)
-            store_motion(columns, k, SECOND, add(gw, hw), add(gv, hv))
-            store_motion(columns, k, SPEED, add(fw, rw), add(fv, rv))
 
 
 @jit

@@ -9,22 +9,21 @@ where the sums are over joint j and all joints that it carries. V_p is the motio
 g is the corresponding sum for the given wrenches (``loads_transposed``).
 """
 
-from articulon.algebra.vectors import ZERO, add, cross, dot, load, load_from, scale, store_from
+from articulon.algebra.vectors import ZERO, add, cross, dot, load, load_from, scale
 from articulon.dynamics import joints
 from articulon.dynamics.derivatives.composites import (
     FORCE,
     MOMENT,
-    add_from,
     coupling_times,
     coupling_transposed,
+    gather_composite,
+    hand_composite,
     hand_loads_to_parent,
-    hand_to_parent,
     inertia_times,
     loads_times,
     loads_transposed,
-    store_own,
 )
-from articulon.dynamics.derivatives.force_jacobians import carried_wrench, moved_column, power
+from articulon.dynamics.derivatives.force_jacobians import power
 from articulon.dynamics.derivatives.motion_columns import (
     FIRST,
     SECOND,
@@ -41,13 +40,20 @@ WIDTH = 12
 
 
 @jit
+def columns_times(kind, columns, c, speeds, j):
+    """The sum of a joint's columns, each times its speed. The columns begin in row ``c``, the speeds at index ``j``."""
+    w, v = ZERO, ZERO
+    for k in range(joints.degrees_of_freedom(kind)):
+        sw, sv = load_motion(columns, c + k, SHIFT)
+        w, v = add(w, scale(speeds[j + k], sw)), add(v, scale(speeds[j + k], sv))
+    return w, v
+
+
+@jit
 def joint_motion(forest, columns, speeds, i):
     """The motion of link i relative to its parent at given joint speeds."""
-    first, w, v = forest.u_start[i], ZERO, ZERO
-    for k in range(first, first + joints.degrees_of_freedom(forest.kind[i])):
-        sw, sv = load_motion(columns, k, SHIFT)
-        w, v = add(w, scale(speeds[k], sw)), add(v, scale(speeds[k], sv))
-    return w, v
+    first = forest.u_start[i]
+    return columns_times(forest.kind[i], columns, first, speeds, first)
 
 
 @jit
@@ -77,38 +83,82 @@ def carried_motion(parent, ws, motion, i):
 
 
 @jit
-def gather_rows(forest, ws, columns, composites, loads, weight, rows, i):
-    """Adds to a link's row of ``rows`` (links, 12) the terms of its own joint in the sums R, r and g: the columns of
-    the joint times their weights."""
-    w, v = joint_motion(forest, columns, weight, i)
-    n, f = inertia_times(composites, i, w, v)
-    add_from(rows, i, 0, n)
-    add_from(rows, i, 3, f)
-    add_from(rows, i, 6, coupling_transposed(composites, i, w, v))
-    add_from(rows, i, 9, loads_transposed(loads, i, w, v))
+def load_sums(rows, i):
+    """Four vectors in row i, such as the sums R (moment, force), r and g."""
+    return load_from(rows, i, 0), load_from(rows, i, 3), load_from(rows, i, 6), load_from(rows, i, 9)
 
 
 @jit
-def hand_rows_to_parent(forest, ws, rows, i):
-    """Adds a link's row, about its parent's origin, to the row of the parent."""
-    p = forest.parent[i]
-    if p >= 0:
-        f = load_from(rows, i, 3)
-        add_from(rows, p, 0, add(load_from(rows, i, 0), cross(load(ws.reach, i), f)))
-        add_from(rows, p, 3, f)
-        add_from(rows, p, 6, load_from(rows, i, 6))
-        add_from(rows, p, 9, load_from(rows, i, 9))
+def add_sums(one, other):
+    """Sums of four vectors each."""
+    return add(one[0], other[0]), add(one[1], other[1]), add(one[2], other[2]), add(one[3], other[3])
 
 
 @jit
-def stays(kind, columns, j, weight):
-    """The sum of those columns of a joint that are fixed in the joint frame, each times its weight."""
+def store_sums(rows, i, sums):
+    """Writes four vectors to row i."""
+    store_motion(rows, i, 0, sums[0], sums[1])
+    store_motion(rows, i, 6, sums[2], sums[3])
+
+
+@jit
+def gathered_sums(kind, columns, c, weight, j, composites, loads, at, carried, rows, s):
+    """The sums R, r and g over a joint and all joints that it carries. The columns of the joint begin in row ``c``, its
+    weights at index ``j``; ``at`` is its row of ``composites`` and ``loads``. If it carries joints (``carried``), the
+    sums over these are in row ``s`` of ``rows``."""
+    w, v = columns_times(kind, columns, c, weight, j)
+    n, f = inertia_times(composites, at, w, v)
+    r, g = coupling_transposed(composites, at, w, v), loads_transposed(loads, at, w, v)
+    if not carried:
+        return n, f, r, g
+    return add_sums((n, f, r, g), load_sums(rows, s))
+
+
+@jit
+def hand_sums(forest, ws, sums, rows, i, s):
+    """Adds the sums of link i, about its parent's origin, to the sums of the parent in row ``s`` of ``rows``. The first
+    child overwrites this row."""
+    n, f, r, g = sums
+    moved = add(n, cross(load(ws.reach, i), f)), f, r, g
+    if not forest.first[i]:
+        moved = add_sums(moved, load_sums(rows, s))
+    store_sums(rows, s, moved)
+
+
+@jit
+def stays(kind, columns, c, weight, j):
+    """The sum of those columns of a joint that are fixed in the joint frame, each times its weight. The columns begin
+    in row ``c``, the weights at index ``j``."""
     w, v = ZERO, ZERO
     for k in range(joints.degrees_of_freedom(kind)):
         if not joints.fixed_in_body(kind, k):
-            sw, sv = load_motion(columns, j + k, SHIFT)
+            sw, sv = load_motion(columns, c + k, SHIFT)
             w, v = add(w, scale(weight[j + k], sw)), add(v, scale(weight[j + k], sv))
     return w, v
+
+
+@jit
+def multiply_columns(kind, columns, c, weight, j, composites, loads, at, sums, pw, pv, dq, du):
+    """Writes the products for one joint, from its ``sums`` R, r and g, and from the motion p of the link that carries
+    it. The columns of the joint begin in row ``c``, its speeds at index ``j``; ``at`` is its row of ``composites`` and
+    ``loads``."""
+    lw, lv = stays(kind, columns, c, weight, j)
+    moment, force = load_from(composites, at, MOMENT), load_from(composites, at, FORCE)
+    # The factors of the columns are the same for all columns of the joint: V_p·(I t'') is t''·(I V_p), and so on.
+    n, f = inertia_times(composites, at, pw, pv)
+    rn, rf = add(sums[0], n), add(sums[1], f)
+    r = add(sums[2], coupling_transposed(composites, at, pw, pv))
+    given = add(sums[3], loads_transposed(loads, at, pw, pv))
+    aw, av = add(pw, lw), add(pv, lv)
+    given = add(given, add(cross(moment, aw), cross(force, av)))
+    pushed = cross(force, aw)
+    for k in range(joints.degrees_of_freedom(kind)):
+        sw, sv = load_motion(columns, c + k, SHIFT)
+        gw, gv = load_motion(columns, c + k, SECOND)
+        hw, hv = load_motion(columns, c + k, SPEED)
+        part = power(rn, rf, gw, gv) + dot(r, load_from(columns, c + k, FIRST))
+        dq[j + k] = part + power(given, pushed, sw, sv)
+        du[j + k] = power(rn, rf, hw, hv) + dot(r, sw)
 
 
 @jit
@@ -117,58 +167,79 @@ def transposed_products(forest, wrench, ws, columns, acceleration, composites, l
     (links, 6), ``composites`` and ``rows`` (links, 12) are scratch, and ``loads`` contain the wrenches on the links'
     bodies at the start."""
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
-    for i in range(parent.size):  # one sweep: for long chains, memory access takes most of the time
-        store_own(forest, wrench, ws, acceleration, composites, i)
-        move_link(forest, ws, columns, weight, motion, i)
-        for k in range(WIDTH):
-            rows[i, k] = 0.0
+    move_by(forest, ws, columns, weight, motion)
     for i in range(parent.size - 1, -1, -1):
-        kind, j = kinds[i], u_start[i]
-        gather_rows(forest, ws, columns, composites, loads, weight, rows, i)
+        kind, j, p = kinds[i], u_start[i], parent[i]
+        aw, av = load_motion(acceleration, i, 0)
+        gather_composite(forest, wrench, ws, aw, av, composites, i, i, i)
+        sums = gathered_sums(kind, columns, j, weight, j, composites, loads, i, forest.slot[i] >= 0, rows, i)
+        store_sums(rows, i, sums)
         pw, pv = carried_motion(parent, ws, motion, i)
-        lw, lv = stays(kind, columns, j, weight)
-        moment, force = load_from(composites, i, MOMENT), load_from(composites, i, FORCE)
-        # The factors of the columns are the same for all columns of the joint: V_p·(I t'') is t''·(I V_p), and so on.
-        n, f = inertia_times(composites, i, pw, pv)
-        rn, rf = add(load_from(rows, i, 0), n), add(load_from(rows, i, 3), f)
-        r = add(load_from(rows, i, 6), coupling_transposed(composites, i, pw, pv))
-        given = add(load_from(rows, i, 9), loads_transposed(loads, i, pw, pv))
-        aw, av = add(pw, lw), add(pv, lv)
-        given = add(given, add(cross(moment, aw), cross(force, av)))
-        pushed = cross(force, aw)
-        for k in range(j, j + joints.degrees_of_freedom(kind)):
-            sw, sv = load_motion(columns, k, SHIFT)
-            gw, gv = load_motion(columns, k, SECOND)
-            hw, hv = load_motion(columns, k, SPEED)
-            dq[k] = power(rn, rf, gw, gv) + dot(r, load_from(columns, k, FIRST)) + power(given, pushed, sw, sv)
-            du[k] = power(rn, rf, hw, hv) + dot(r, sw)
-        hand_to_parent(forest, ws, composites, i)
+        multiply_columns(kind, columns, j, weight, j, composites, loads, i, sums, pw, pv, dq, du)
         hand_loads_to_parent(forest, ws, loads, i)
-        hand_rows_to_parent(forest, ws, rows, i)
+        if p >= 0:
+            hand_composite(forest, ws, composites, i, i, p)
+            hand_sums(forest, ws, sums, rows, i, p)
 
 
 @jit
-def carry_changes(forest, ws, columns, shift, speed, changes, i):
-    """Effect of joint displacements δq and speeds δu (nu,) on link i, written to ``changes`` (links, 12). It consists
-    of Σ (s'' δq + (s' + s˙) δu), then of the angular parts of Σ (s' δq + s δu) and of Σ s δq. The sums include all
-    joints that carry the link, also its own."""
-    p, first = forest.parent[i], forest.u_start[i]
-    aw, av, b, c = ZERO, ZERO, ZERO, ZERO
+def own_changes(kind, columns, c, shift, speed, j):
+    """Effect of the displacements δq and speeds δu of one joint on all links that it carries, about the origin of its
+    own: Σ (s'' δq + (s' + s˙) δu), then the angular parts of Σ (s' δq + s δu) and of Σ s δq. The columns of the joint
+    begin in row ``c``, its speeds at index ``j``."""
+    aw, av, x, y = ZERO, ZERO, ZERO, ZERO
+    for k in range(joints.degrees_of_freedom(kind)):
+        sw = load_from(columns, c + k, SHIFT)
+        gw, gv = load_motion(columns, c + k, SECOND)
+        hw, hv = load_motion(columns, c + k, SPEED)
+        aw = add(aw, add(scale(shift[j + k], gw), scale(speed[j + k], hw)))
+        av = add(av, add(scale(shift[j + k], gv), scale(speed[j + k], hv)))
+        x = add(x, add(scale(shift[j + k], load_from(columns, c + k, FIRST)), scale(speed[j + k], sw)))
+        y = add(y, scale(shift[j + k], sw))
+    return aw, av, x, y
+
+
+@jit
+def carry_changes(forest, ws, own, changes, i):
+    """Writes the effect of all joints that carry link i, also its own, to its row of ``changes`` (links, 12). ``own``
+    is the effect of its own joint. The row of its parent must have been written before."""
+    p = forest.parent[i]
     if p >= 0:
-        aw = load_from(changes, p, 0)
-        av = add(load_from(changes, p, 3), cross(aw, load(ws.reach, i)))
-        b, c = load_from(changes, p, 6), load_from(changes, p, 9)
-    for k in range(first, first + joints.degrees_of_freedom(forest.kind[i])):
-        sw = load_from(columns, k, SHIFT)
-        gw, gv = load_motion(columns, k, SECOND)
-        hw, hv = load_motion(columns, k, SPEED)
-        aw = add(aw, add(scale(shift[k], gw), scale(speed[k], hw)))
-        av = add(av, add(scale(shift[k], gv), scale(speed[k], hv)))
-        b = add(b, add(scale(shift[k], load_from(columns, k, FIRST)), scale(speed[k], sw)))
-        c = add(c, scale(shift[k], sw))
-    store_motion(changes, i, 0, aw, av)
-    store_from(changes, i, 6, b)
-    store_from(changes, i, 9, c)
+        aw, av, x, y = load_sums(changes, p)
+        own = add_sums(own, (aw, add(av, cross(aw, load(ws.reach, i))), x, y))
+    store_sums(changes, i, own)
+
+
+@jit
+def subtract_change(kind, columns, c, shift, j, composites, loads, at, change, own, inner_n, inner_f, dtau):
+    """Subtracts the change of the forces of one joint from ``dtau``. The columns of the joint begin in row ``c``, its
+    speeds at index ``j``; ``at`` is its row of ``composites`` and ``loads``. ``own`` is the effect of this joint on the
+    links that it carries, ``change`` the effect of all joints that carry them. (``inner_n``, ``inner_f``) is the change
+    of the wrench on the link that is due to the joints further out. Returns its sum with the part of this joint."""
+    moment, strength = load_from(composites, at, MOMENT), load_from(composites, at, FORCE)
+    # It leaves out s × F, the change because the wrench moves with the bodies.
+    n, f = needed_wrench(composites, loads, at, change)
+    n, f = add(n, inner_n), add(f, inner_f)
+    lw, lv = columns_times(kind, columns, c, shift, j)
+    for k in range(joints.degrees_of_freedom(kind)):
+        sw, sv = load_motion(columns, c + k, SHIFT)
+        dtau[j + k] -= power(n, f, sw, sv)
+        if not joints.fixed_in_body(kind, k):
+            aw, av = motion_cross(lw, lv, sw, sv)
+            dtau[j + k] += power(moment, strength, aw, av)
+    # Now due to this joint alone, and with s × F. It acts on the joints that carry this one.
+    n, f = needed_wrench(composites, loads, at, own)
+    n, f = add(n, add(cross(lw, moment), cross(lv, strength))), add(f, cross(lw, strength))
+    return add(inner_n, n), add(inner_f, f)
+
+
+@jit
+def needed_wrench(composites, loads, at, change):
+    """Change of the wrench that the links carried by a joint need, for an effect as in :func:`own_changes`."""
+    n, f = inertia_times(composites, at, change[0], change[1])
+    a, b = coupling_times(composites, at, change[2])
+    c, d = loads_times(loads, at, change[3])
+    return add(n, add(a, c)), add(f, add(b, d))
 
 
 @jit
@@ -178,38 +249,23 @@ def products(forest, wrench, ws, columns, acceleration, composites, loads, shift
     ``changes`` (links, 12), ``composites`` and ``force`` (links, 6) are scratch, and ``loads`` contain the wrenches on
     the links' bodies at the start."""
     parent, kinds, u_start = forest.parent, forest.kind, forest.u_start
-    for i in range(parent.size):  # one sweep: for long chains, memory access takes most of the time
-        store_own(forest, wrench, ws, acceleration, composites, i)
-        carry_changes(forest, ws, columns, shift, speed, changes, i)
-        store_motion(force, i, 0, ZERO, ZERO)
+    for i in range(parent.size):
+        own = own_changes(kinds[i], columns, u_start[i], shift, speed, u_start[i])
+        carry_changes(forest, ws, own, changes, i)
     for i in range(parent.size - 1, -1, -1):
         kind, j, p = kinds[i], u_start[i], parent[i]
-        moment, strength = load_from(composites, i, MOMENT), load_from(composites, i, FORCE)
-        # Change of the wrench on all that this joint carries, due to the joint itself and all joints that carry it. It
-        # leaves out s × F, the change because the wrench moves with the bodies.
-        n, f = inertia_times(composites, i, load_from(changes, i, 0), load_from(changes, i, 3))
-        a, b = coupling_times(composites, i, load_from(changes, i, 6))
-        c, d = loads_times(loads, i, load_from(changes, i, 9))
-        n, f = add(n, add(a, c)), add(f, add(b, d))
-        inner_n, inner_f = load_from(force, i, 0), load_from(force, i, 3)
-        lw, lv = ZERO, ZERO
-        for k in range(j, j + joints.degrees_of_freedom(kind)):
-            sw, sv = load_motion(columns, k, SHIFT)
-            lw, lv = add(lw, scale(shift[k], sw)), add(lv, scale(shift[k], sv))
-        for k in range(joints.degrees_of_freedom(kind)):
-            sw, sv = load_motion(columns, j + k, SHIFT)
-            dtau[j + k] -= power(add(n, inner_n), add(f, inner_f), sw, sv)
-            if not joints.fixed_in_body(kind, k):
-                aw, av = motion_cross(lw, lv, sw, sv)
-                dtau[j + k] += power(moment, strength, aw, av)
+        aw, av = load_motion(acceleration, i, 0)
+        gather_composite(forest, wrench, ws, aw, av, composites, i, i, i)
+        change, n, f = load_sums(changes, i), ZERO, ZERO
+        if forest.slot[i] >= 0:
+            n, f = load_motion(force, i, 0)
+        own = own_changes(kind, columns, j, shift, speed, j)
+        n, f = subtract_change(kind, columns, j, shift, j, composites, loads, i, change, own, n, f, dtau)
         if p >= 0:
-            # Change of that wrench due to this joint alone, now with s × F. It acts on the joints that carry this one.
-            for k in range(j, j + joints.degrees_of_freedom(kind)):
-                n, f, x, y = moved_column(composites, loads, columns, i, k)
-                carried = carried_wrench(composites, columns, i, k)
-                inner_n = add(inner_n, add(scale(shift[k], add(n, carried[0])), scale(speed[k], x)))
-                inner_f = add(inner_f, add(scale(shift[k], add(f, carried[1])), scale(speed[k], y)))
-            add_from(force, p, 0, add(inner_n, cross(load(ws.reach, i), inner_f)))
-            add_from(force, p, 3, inner_f)
-        hand_to_parent(forest, ws, composites, i)
+            n = add(n, cross(load(ws.reach, i), f))
+            if not forest.first[i]:
+                a, b = load_motion(force, p, 0)
+                n, f = add(n, a), add(f, b)
+            store_motion(force, p, 0, n, f)
+            hand_composite(forest, ws, composites, i, i, p)
         hand_loads_to_parent(forest, ws, loads, i)

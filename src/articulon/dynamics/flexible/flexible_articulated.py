@@ -25,10 +25,10 @@ from articulon.algebra.vectors import (
 )
 from articulon.dynamics.articulated import (
     accelerate,
+    add_to_parent,
     eliminate_and_keep,
     gather,
     gathered_at,
-    hand_inward,
     store_inertia,
 )
 from articulon.dynamics.by_forest import for_flexible
@@ -68,9 +68,9 @@ def eliminate_follower(forest, wrench, ws, i, kept):
     r, cw, cv = load(ws.reach, i), load_from(ws.bias, i, 0), load_from(ws.bias, i, 3)
     n, f = add(n, moment_of(A, H, cw, cv)), add(f, force_of(H, M, cw, cv))
     load_modes(forest, ws, i, r, A, H, M)
-    push_modes(forest, ws, i, n, f)
+    add_modal_bias(forest, ws, i, n, f)
     A, H = shift(r, A, H, M)
-    hand_inward(forest, ws.gathered, i, A, H, M, add(n, cross(r, f)), f)
+    add_to_parent(forest, ws.gathered, i, A, H, M, add(n, cross(r, f)), f)
 
 
 @jit
@@ -90,7 +90,7 @@ def load_modes(forest, ws, i, r, A, H, M):
 
 
 @jit
-def push_modes(forest, ws, i, n, f):
+def add_modal_bias(forest, ws, i, n, f):
     """Adds a bias moment and force at node i to the modal bias of its body."""
     modal = ws.modal
     start, count, _, row, _, _ = carrying_modes(forest, i)

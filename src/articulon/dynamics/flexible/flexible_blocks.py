@@ -7,7 +7,7 @@ mode j, which moves the node that carries the tip. All modes are eliminated at o
 
     η'' = L⁻ᵀ (z − G A + y g)
 
-A body is always in the same block as its nodes. For a mode, the tables ``gain``, ``answer`` and ``rate`` of the
+A body is always in the same block as its nodes. For a mode, the tables ``gain``, ``tip_response`` and ``rate`` of the
 assembly hold G, y and z; for a joint's degree of freedom they hold U/D, y/D and (τ − Pᵀ p)/D.
 """
 
@@ -23,6 +23,7 @@ from articulon.dynamics.dca.two_handle import (
 )
 from articulon.dynamics.dca.two_handle_modes import (
     accelerate_block_modes,
+    add_bias_to_modes,
     add_modes,
     add_swept,
     begin_block_correction,
@@ -32,7 +33,6 @@ from articulon.dynamics.dca.two_handle_modes import (
     follow_block_modes,
     keep_modes,
     load_block_modes,
-    push_block_modes,
 )
 from articulon.dynamics.flexible.flexible_articulated import condense_modes, load_modes
 from articulon.dynamics.flexible.flexible_kinematics import carrying_modes
@@ -64,7 +64,7 @@ def begin_modes_of_block(forest, tree, node, ws, moving, scratch):
         start, count, _, at = modes_of(forest, i)
         for j in range(count):
             for c in range(6):
-                scratch.answer[at + j, c] = 0.0
+                scratch.tip_response[at + j, c] = 0.0
             for c in range(moving.size):
                 scratch.rate[c, at + j] = ws.modal.rate[start + j] if moving[c] else 0.0
 
@@ -93,7 +93,7 @@ def hold_modes(forest, node, tau, ws, i, spine, scratch):
     """Treats the locked modes of link i: they are decoupled from all other motions, and with their given u' act like
     velocity products. Their coupling is stored to find the forces that hold them."""
     start, count, pair, at = modes_of(forest, i)
-    modal, locked, answer, rate = ws.modal, scratch.locked, scratch.answer, scratch.rate
+    modal, locked, tip_response, rate = ws.modal, scratch.locked, scratch.tip_response, scratch.rate
     matrix, coupling, given, reaction = modal.matrix, modal.coupling, scratch.given, scratch.reaction
     for j in range(count):
         if not locked[at + j]:
@@ -101,7 +101,7 @@ def hold_modes(forest, node, tau, ws, i, spine, scratch):
         cw, cv = load_from(coupling, start + j, 0), load_from(coupling, start + j, 3)
         for k in range(6):
             modal.held_coupling[start + j, k] = coupling[start + j, k]
-            modal.held_answer[start + j, k] = answer[at + j, k]
+            modal.locked_response[start + j, k] = tip_response[at + j, k]
         for k in range(count):
             modal.held_matrix[pair + j * count + k] = matrix[pair + max(j, k) * count + min(j, k)]
         for c in range(tau.shape[0]):
@@ -111,18 +111,18 @@ def hold_modes(forest, node, tau, ws, i, spine, scratch):
                 if not locked[at + k]:
                     rate[c, at + k] += s * modal.held_matrix[pair + j * count + k]
             rate[c, at + j] = tau[c, at + j] - s
-            push = scratch.push[c]
-            store_from(push, i, 0, add(load_from(push, i, 0), scale(s, cw)))
-            store_from(push, i, 3, add(load_from(push, i, 3), scale(s, cv)))
+            link_wrench = scratch.link_wrench[c]
+            store_from(link_wrench, i, 0, add(load_from(link_wrench, i, 0), scale(s, cw)))
+            store_from(link_wrench, i, 3, add(load_from(link_wrench, i, 3), scale(s, cv)))
             if spine:
                 for k in range(6):
-                    scratch.drift[node, c, k] += s * answer[at + j, k]
+                    scratch.bias_acceleration[node, c, k] += s * tip_response[at + j, k]
     for j in range(count):
         if locked[at + j]:
             for k in range(count):
                 matrix[pair + max(j, k) * count + min(j, k)] = 1.0 if j == k else 0.0
             for k in range(6):
-                coupling[start + j, k] = answer[at + j, k] = 0.0
+                coupling[start + j, k] = tip_response[at + j, k] = 0.0
 
 
 @for_flexible(condense_block_modes)
@@ -132,7 +132,13 @@ def condense_modes_of_block(forest, node, tau, ws, i, spine, K, T, C, scratch, m
     if forest.flexible.body[i] < 0:
         return K, T, C
     start, count, pair, at = modes_of(forest, i)
-    matrix, answer, rate, push, drift = ws.modal.matrix, scratch.answer, scratch.rate, scratch.push, scratch.drift
+    matrix, tip_response, rate, link_wrench, bias_acceleration = (
+        ws.modal.matrix,
+        scratch.tip_response,
+        scratch.rate,
+        scratch.link_wrench,
+        scratch.bias_acceleration,
+    )
     if masked:
         hold_modes(forest, node, tau, ws, i, spine, scratch)
     K = inertia_add(K, condense_modes(forest, ws, i))
@@ -142,27 +148,27 @@ def condense_modes_of_block(forest, node, tau, ws, i, spine, K, T, C, scratch, m
         store_from(scratch.gain, at + j, 3, gv)
         if spine:
             for c in range(6):
-                s = answer[at + j, c]
+                s = tip_response[at + j, c]
                 for k in range(j):
-                    s -= matrix[pair + j * count + k] * answer[at + k, c]
-                answer[at + j, c] = s / matrix[pair + j * count + j]
-            yw, yv = load_from(answer, at + j, 0), load_from(answer, at + j, 3)
+                    s -= matrix[pair + j * count + k] * tip_response[at + k, c]
+                tip_response[at + j, c] = s / matrix[pair + j * count + j]
+            yw, yv = load_from(tip_response, at + j, 0), load_from(tip_response, at + j, 3)
             T = free_transfer(T, 1.0, yw, yv, gw, gv)
             C = less_square(C, -1.0, yw, yv)
     for c in range(tau.shape[0]):
         for j in range(count):
             rate[c, at + j] = tau[c, at + j] - rate[c, at + j]
         solve_lower(matrix, pair, count, rate[c], at)
-        n, f = load_from(push[c], i, 0), load_from(push[c], i, 3)
+        n, f = load_from(link_wrench[c], i, 0), load_from(link_wrench[c], i, 3)
         for j in range(count):
             z = rate[c, at + j]
             n = add(n, scale(z, load_from(scratch.gain, at + j, 0)))
             f = add(f, scale(z, load_from(scratch.gain, at + j, 3)))
             if spine:
                 for k in range(6):
-                    drift[node, c, k] += z * answer[at + j, k]
-        store_from(push[c], i, 0, n)
-        store_from(push[c], i, 3, f)
+                    bias_acceleration[node, c, k] += z * tip_response[at + j, k]
+        store_from(link_wrench[c], i, 0, n)
+        store_from(link_wrench[c], i, 3, f)
     return K, T, C
 
 
@@ -176,12 +182,12 @@ def load_modes_of_block(forest, ws, i, spine, K, T, scratch):
         for j in range(count):
             sw, sv = load_from(ws.modal.column, row + j, 0), load_from(ws.modal.column, row + j, 3)
             yw, yv = transfer_apply(T, sw, sv)
-            store_from(scratch.answer, at + j, 0, yw)
-            store_from(scratch.answer, at + j, 3, yv)
+            store_from(scratch.tip_response, at + j, 0, yw)
+            store_from(scratch.tip_response, at + j, 3, yv)
 
 
-@for_flexible(push_block_modes)
-def push_modes_of_block(forest, ws, i, n, f, rate):
+@for_flexible(add_bias_to_modes)
+def add_bias_to_modes_of_block(forest, ws, i, n, f, rate):
     """Adds a bias at node i to the biases of its body's modes, which are in ``rate`` (nu,)."""
     _, count, _, row, _, at = carrying_modes(forest, i)
     for j in range(count):
@@ -206,17 +212,17 @@ def accelerate_modes_of_block(forest, ws, i, rate, aw, av, pw, pv, scratch, spee
     if forest.flexible.body[i] < 0:
         return
     start, count, pair, at = modes_of(forest, i)
-    gain, answer, matrix = scratch.gain, scratch.answer, ws.modal.matrix
+    gain, tip_response, matrix = scratch.gain, scratch.tip_response, ws.modal.matrix
     for j in range(count - 1, -1, -1):
         s = rate[at + j]
         s -= dot(load_from(gain, at + j, 0), aw) + dot(load_from(gain, at + j, 3), av)
-        s += dot(load_from(answer, at + j, 0), pw) + dot(load_from(answer, at + j, 3), pv)
+        s += dot(load_from(tip_response, at + j, 0), pw) + dot(load_from(tip_response, at + j, 3), pv)
         for k in range(j + 1, count):
             s -= matrix[pair + k * count + j] * speeds[at + k]
         speeds[at + j] = s / matrix[pair + j * count + j]
     if not masked:
         return
-    held = ws.modal.held_coupling, ws.modal.held_answer
+    held = ws.modal.held_coupling, ws.modal.locked_response
     for j in range(count):
         if scratch.locked[at + j]:
             s = dot(load_from(held[0], start + j, 0), aw) + dot(load_from(held[0], start + j, 3), av)
@@ -238,7 +244,7 @@ def begin_correction_of_block(forest, tree, node, rate):
 
 
 @for_flexible(condense_block_correction)
-def condense_correction_of_block(forest, ws, i, n, f, rate, drift, spine, scratch, reaction, masked):
+def condense_correction_of_block(forest, ws, i, n, f, rate, bias_acceleration, spine, scratch, reaction, masked):
     """Effect of a corrected bias of the modes of link i on the bias of the link and on the tip."""
     if forest.flexible.body[i] < 0:
         return n, f
@@ -255,14 +261,14 @@ def condense_correction_of_block(forest, ws, i, n, f, rate, drift, spine, scratc
         f = add(f, scale(z, load_from(scratch.gain, at + j, 3)))
         if spine:
             for k in range(6):
-                drift[k] += z * scratch.answer[at + j, k]
+                bias_acceleration[k] += z * scratch.tip_response[at + j, k]
     return n, f
 
 
 @for_flexible(keep_modes)
-def keep_modes_of(forest, i, rate, laden):
-    """Clears the modes of link i in ``rate`` (nu,) unless the block carries corrected loads (``laden``)."""
-    if forest.flexible.body[i] >= 0 and not laden:
+def keep_modes_of(forest, i, rate, carries_load):
+    """Clears the modes of link i in ``rate`` (nu,) unless the block carries corrected loads (``carries_load``)."""
+    if forest.flexible.body[i] >= 0 and not carries_load:
         _, count, _, at = modes_of(forest, i)
         for j in range(count):
             rate[at + j] = 0.0

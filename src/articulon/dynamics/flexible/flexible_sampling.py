@@ -7,33 +7,33 @@ G V), with random numbers z of covariance kT in place of L⁻¹ Q. Nothing of z 
 
 from articulon.algebra.inertia import shift
 from articulon.algebra.vectors import ZERO, load, load_matrix
-from articulon.dynamics.articulated import gather, gathered_at, hand_inward, store_inertia
+from articulon.dynamics.articulated import add_to_parent, gather, gathered_at, store_inertia
 from articulon.dynamics.by_forest import for_flexible
 from articulon.dynamics.flexible.flexible_articulated import condense_modes, load_modes
 from articulon.dynamics.flexible.floating_frame import begin_bodies
-from articulon.dynamics.momentum_sampling import push_randomly
+from articulon.dynamics.momentum_sampling import apply_random_forces
 from articulon.kernels import jit
 from articulon.model.joints import WELD
 
-push_link = push_randomly.rigid
+apply_random_forces_rigid = apply_random_forces.rigid
 
 
-@for_flexible(push_randomly)
-def push_flexible_randomly(forest, moment, inertia, root, ws, draw, start, end):
+@for_flexible(apply_random_forces)
+def apply_random_forces_flexible(forest, moment, inertia, root, ws, draw, start, end):
     """Inward pass, with the inertias of the deformed bodies instead of the given ones."""
     body, kinds, modal = forest.flexible.body, forest.kind, ws.modal
     begin_bodies(forest, ws, start, end)
     for i in range(end - 1, start - 1, -1):
         if body[i] >= 0:
-            push_modes_randomly(forest, root, ws, draw, i)
+            apply_random_modal_forces(forest, root, ws, draw, i)
         if kinds[i] == WELD:
             load_follower(forest, ws, i)
         else:
-            push_link(forest, modal.moment, modal.inertia, root, ws, draw, i, i + 1)
+            apply_random_forces_rigid(forest, modal.moment, modal.inertia, root, ws, draw, i, i + 1)
 
 
 @jit
-def push_modes_randomly(forest, root, ws, draw, i):
+def apply_random_modal_forces(forest, root, ws, draw, i):
     """Eliminates the modes of body i under random forces; adds the change of its inertia to the sum over its
     children."""
     tables, modal, gathered, s = forest.flexible, ws.modal, ws.gathered, forest.slot[i]
@@ -61,4 +61,4 @@ def load_follower(forest, ws, i):
     r = load(ws.reach, i)
     load_modes(forest, ws, i, r, A, H, M)
     A, H = shift(r, A, H, M)
-    hand_inward(forest, ws.gathered, i, A, H, M, ZERO, ZERO)
+    add_to_parent(forest, ws.gathered, i, A, H, M, ZERO, ZERO)

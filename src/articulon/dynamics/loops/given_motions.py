@@ -49,7 +49,8 @@ def check_time(model: Model, time: float) -> None:
         slack = 1e-9 * (last - first)  # the last step ends there up to rounding
         if not first - slack <= time <= last + slack:
             raise ModelError(
-                f"drive '{drive.name}', times: the table goes from {first:.9g} to {last:.9g}, not {time:.9g}"
+                f"drive '{drive.name}', times: the table from {first:.9g} to {last:.9g} does not cover the time "
+                f"{time:.9g}"
             )
 
 

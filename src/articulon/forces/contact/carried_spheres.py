@@ -54,10 +54,10 @@ def farthest_sphere(system):
     site, reference, worst = system.particles.site, system.particles.reference, 0.0
     for s in range(site.shape[1]):
         d = (site[0, s] - reference[0, s], site[1, s] - reference[1, s], site[2, s] - reference[2, s])
-        way = d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
-        if not way < np.inf:
+        square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
+        if not square < np.inf:
             return np.nan
-        worst = max(worst, way)
+        worst = max(worst, square)
     return worst
 
 
@@ -109,7 +109,7 @@ def move_spheres(carried, ws, system):
             v = add(load_from(ws.twist, i, 0), cross(w, arm))
         for a in range(3):
             motion[p, MOTION.position + a] = site[a, s] + wrap[a, p]
-            motion[p, MOTION.velocity + a], motion[p, MOTION.spin + a] = v[a], w[a]
+            motion[p, MOTION.velocity + a], motion[p, MOTION.angular_velocity + a] = v[a], w[a]
     follow_images(particles, motion, 0, particles.counts[IMAGES])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from articulon.forces.contact.contact_columns import BATCH, LAW, SEEN
+from articulon.forces.contact.contact_columns import BATCH, LAW, STATISTICS
 from articulon.forces.contact.contact_law import TINY
 from articulon.forces.contact.contact_powers import surface_velocity
 from articulon.forces.contact.contact_tables import FRICTION_WORK, PARTS, SLIDES, SPRING_WORK, STICKS, VISCOUS_WORK
@@ -119,8 +119,8 @@ def find_velocities(batch, count):
         batch[BATCH.new_arm * STRIDE + k] = bi
         batch[BATCH.new_other_arm * STRIDE + k] = bj
         nx, ny, nz = get3(batch, BATCH.new_normal, k)
-        wix, wiy, wiz = get3(batch, BATCH.spin_i, k)
-        wjx, wjy, wjz = get3(batch, BATCH.spin_j, k)
+        wix, wiy, wiz = get3(batch, BATCH.angular_velocity_i, k)
+        wjx, wjy, wjz = get3(batch, BATCH.angular_velocity_j, k)
         vix, viy, viz = get3(batch, BATCH.velocity_i, k)
         vjx, vjy, vjz = get3(batch, BATCH.velocity_j, k)
         ux, uy, uz = surface_velocity(vix - vjx, viy - vjy, viz - vjz, ai, wix, wiy, wiz, aj, wjx, wjy, wjz, nx, ny, nz)
@@ -133,11 +133,11 @@ def turn(batch, count, h):
     """Rotate the tangential displacements into the new tangent planes."""
     for k in range(count):
         nx, ny, nz = get3(batch, BATCH.new_normal, k)
-        wix, wiy, wiz = get3(batch, BATCH.spin_i, k)
-        wjx, wjy, wjz = get3(batch, BATCH.spin_j, k)
+        wix, wiy, wiz = get3(batch, BATCH.angular_velocity_i, k)
+        wjx, wjy, wjz = get3(batch, BATCH.angular_velocity_j, k)
         spin = 0.5 * ((wix + wjx) * nx + (wiy + wjy) * ny + (wiz + wjz) * nz)
         x, y, z = get3(batch, BATCH.old_displacement, k)
-        put3(batch, BATCH.turned, k, CARRIED(x, y, z, nx, ny, nz, spin, h))
+        put3(batch, BATCH.rotated, k, CARRIED(x, y, z, nx, ny, nz, spin, h))
 
 
 @jit
@@ -153,7 +153,7 @@ def act(batch, count, h, rows):
     for k in range(count):
         nx, ny, nz = get3(batch, BATCH.new_normal, k)
         vx, vy, vz = get3(batch, BATCH.surface_velocity, k)
-        x, y, z = get3(batch, BATCH.turned, k)
+        x, y, z = get3(batch, BATCH.rotated, k)
         elastic, viscous, fx, fy, fz, wx, wy, wz, slides, x, y, z = FORCES(
             batch[BATCH.depth * STRIDE + k],
             batch[BATCH.contact_width * STRIDE + k],
@@ -204,14 +204,14 @@ def lever(batch, k):
     ai, aj, bi, bj = ARMS(
         batch[BATCH.radius_i * STRIDE + k], batch[BATCH.radius_j * STRIDE + k], batch[BATCH.depth * STRIDE + k]
     )
-    wix, wiy, wiz = get3(batch, BATCH.spin_i, k)
-    wjx, wjy, wjz = get3(batch, BATCH.spin_j, k)
+    wix, wiy, wiz = get3(batch, BATCH.angular_velocity_i, k)
+    wjx, wjy, wjz = get3(batch, BATCH.angular_velocity_j, k)
     nx, ny, nz = get3(batch, BATCH.new_normal, k)
     return surface_velocity(0.0, 0.0, 0.0, bi - ai, wix, wiy, wiz, bj - aj, wjx, wjy, wjz, nx, ny, nz)
 
 
 @jit
-def book(batch, count, h, rows, seen):
+def book(batch, count, h, rows, statistics):
     """Add to the ledger lines of a block the work of contacts since the last evaluation, a time h ago: the mean of the
     previous and current forces times the displacement of the surfaces. This is the trapezoidal rule. It is of second
     order in h/t_c, except in the first step of a contact, and of first order in h v/R, the angle by which the normal
@@ -230,7 +230,7 @@ def book(batch, count, h, rows, seen):
     for k in range(count):
         nx, ny, nz = get3(batch, BATCH.new_normal, k)
         ux, uy, uz = get3(batch, BATCH.surface_velocity, k)
-        x, y, z = get3(batch, BATCH.turned, k)
+        x, y, z = get3(batch, BATCH.rotated, k)
         fx, fy, fz = get3(batch, BATCH.tangential, k)
         wx, wy, wz = get3(batch, BATCH.new_tangential_viscous, k)
         ex, ey, ez = lever(batch, k)
@@ -269,11 +269,11 @@ def book(batch, count, h, rows, seen):
         )
         viscous_to_come -= sticks * damps
         friction_to_come -= slides * damps if LAMMPS else 0.0
-    seen[SPRING_WORK] += 0.5 * h * spring
-    seen[VISCOUS_WORK] += 0.5 * h * viscous
-    seen[FRICTION_WORK] += 0.5 * h * friction
-    seen[SEEN.viscous_to_come] += viscous_to_come
-    seen[SEEN.friction_to_come] += friction_to_come
+    statistics[SPRING_WORK] += 0.5 * h * spring
+    statistics[VISCOUS_WORK] += 0.5 * h * viscous
+    statistics[FRICTION_WORK] += 0.5 * h * friction
+    statistics[STATISTICS.viscous_to_come] += viscous_to_come
+    statistics[STATISTICS.friction_to_come] += friction_to_come
 
 
 @jit

@@ -13,7 +13,7 @@ import numpy as np
 from numba import prange
 
 from articulon.forces.contact.contact_columns import COUNTS, LOAD
-from articulon.forces.contact.contact_history import clear_contact, load_past
+from articulon.forces.contact.contact_history import clear_contact, load_history
 from articulon.forces.contact.contact_tables import PLACES, RING
 from articulon.kernels import jit
 
@@ -102,7 +102,7 @@ def return_block(particles, candidates, kept, first, last):
         p, q = min(i, j), max(i, j)
         for slot in range(start[p], start[p + 1]):
             if root[slot] == q:
-                load_past(kept, k, order[p] > order[q], candidates, slot)
+                load_history(kept, k, order[p] > order[q], candidates, slot)
                 break
 
 

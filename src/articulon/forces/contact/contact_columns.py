@@ -20,7 +20,7 @@ class MotionColumns(Columns):
     """Velocity of the centre (3) [length/time]."""
     inverse_mass: int = 7
     """Inverse mass of the body that carries the sphere [1/mass]."""
-    spin: int = 8
+    angular_velocity: int = 8
     """Angular velocity (3) [angle/time]."""
     kind: int = 11
     """Number of the material."""
@@ -110,13 +110,13 @@ class ResistanceColumns(Columns):
     width: int = 7
 
 
-class PastColumns(Columns):
-    """Columns of ``Kept.past``, the history that a list keeps of a contact between spheres, one cache line. The columns
-    of ``MEMORY`` come first, then the following. Two are unused."""
+class HistoryColumns(Columns):
+    """Columns of ``Kept.history``, the history that a list keeps of a contact between spheres, one cache line. The
+    columns of ``MEMORY`` come first, then the following. Two are unused."""
 
     since: int = 4
     """Time at which the contact began [time]."""
-    standing: int = 5
+    friction_state: int = 5
     """Whether it sticks or slides, as in ``Candidates.touches``."""
     width: int = 8
 
@@ -127,7 +127,7 @@ class KeptColumns(Columns):
 
     since: int = 16
     """Time at which the contact began [time]."""
-    standing: int = 17
+    friction_state: int = 17
     """Whether it sticks or slides, as in ``Candidates.touches``."""
     resistance: int = 18
     """First of the columns of ``RESISTANCE`` (7)."""
@@ -153,7 +153,7 @@ class CountsPlaces(Columns):
     width: int = 6
 
 
-class SeenColumns(Columns):
+class StatisticsColumns(Columns):
     """Columns of ``Candidates.block`` and ``WallSlots.block``: quantities that a pass records for a block of places.
     The works since the last pass come first, by ledger line (5)."""
 
@@ -179,7 +179,7 @@ class SeenColumns(Columns):
 
 
 class TimesPlaces(Columns):
-    """Columns of ``State.contacts.times``: totals of all passes so far, as in ``SEEN``."""
+    """Columns of ``State.contacts.times``: totals of all passes so far, as in ``STATISTICS``."""
 
     begun: int = 0
     ended: int = 1
@@ -200,14 +200,14 @@ class BatchFields(Columns):
     radius_i: int = 3
     velocity_i: int = 4
     inverse_mass_i: int = 7
-    spin_i: int = 8
+    angular_velocity_i: int = 8
     kind_i: int = 11
     position_j: int = 12
     """Start of the second sphere's row of ``MOTION`` (12)."""
     radius_j: int = 15
     velocity_j: int = 16
     inverse_mass_j: int = 19
-    spin_j: int = 20
+    angular_velocity_j: int = 20
     kind_j: int = 23
     load_force: int = 0
     """Start of the resulting loads, as a row of ``LOAD`` (8), which finally replace the first fields; torques are those
@@ -229,7 +229,7 @@ class BatchFields(Columns):
     """Reduced mass m* [mass]."""
     surface_velocity: int = 32
     """Velocity of the first surface relative to the second (3) [length/time]."""
-    turned: int = 35
+    rotated: int = 35
     """Tangential displacement in the new tangent plane (3) [length]."""
     viscous: int = 38
     """Viscous normal force [force]."""
@@ -270,7 +270,7 @@ class WallMotionColumns(Columns):
     """Velocity of the reference point, without its oscillation (3) [length/time]."""
     amplitude: int = 6
     """Amplitude of the oscillation (3) [length]."""
-    spin: int = 9
+    angular_velocity: int = 9
     """Angular velocity (3) [angle/time]."""
     rate: int = 12
     """Angular frequency of the oscillation [angle/time]."""
@@ -286,7 +286,7 @@ class WallPoseColumns(Columns):
     """Rotation matrix from the wall's frame to the world, row by row (9)."""
     velocity: int = 12
     """Velocity of the reference point (3) [length/time]."""
-    spin: int = 15
+    angular_velocity: int = 15
     """Angular velocity (3) [angle/time]."""
     direction: int = 18
     """Unit normal or axis (3)."""
@@ -321,10 +321,10 @@ LAW = LawColumns()
 RECORD = RecordColumns()
 MEMORY = MemoryColumns()
 RESISTANCE = ResistanceColumns()
-PAST = PastColumns()
+HISTORY = HistoryColumns()
 KEPT = KeptColumns()
 COUNTS = CountsPlaces()
-SEEN = SeenColumns()
+STATISTICS = StatisticsColumns()
 TIMES = TimesPlaces()
 BATCH = BatchFields()
 WALL_MOTION = WallMotionColumns()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from articulon.forces.contact.contact_columns import COUNTS, KEPT, MEMORY, PAST, RECORD, RESISTANCE
+from articulon.forces.contact.contact_columns import COUNTS, HISTORY, KEPT, MEMORY, RECORD, RESISTANCE
 from articulon.forces.contact.contact_tables import FREE, PLACES
 from articulon.kernels import jit
 
@@ -15,7 +15,7 @@ LIST_PAIRS, LIST_WALLS, KEEP, KEEP_RECORDS = range(4)
 
 
 @jit
-def turn_record(record, slot):
+def swap_record(record, slot):
     """Return a record as seen from the other sphere of the pair."""
     for a in range(3):
         record[slot, RECORD.displacement + a] = -record[slot, RECORD.displacement + a]
@@ -28,34 +28,34 @@ def turn_record(record, slot):
 
 
 @jit
-def copy_memory(source, row, target, into, turned):
-    """Copy the contact history that the law needs, the first columns of a record; ``turned`` if source and target have
+def copy_memory(source, row, target, into, swapped):
+    """Copy the contact history that the law needs, the first columns of a record; ``swapped`` if source and target have
     the two spheres in opposite order."""
-    s = -1.0 if turned else 1.0
+    s = -1.0 if swapped else 1.0
     for a in range(3):
         target[into, MEMORY.displacement + a] = s * source[row, MEMORY.displacement + a]
     target[into, MEMORY.closing] = source[row, MEMORY.closing]
 
 
 @jit
-def copy_resistance(source, row, first, target, into, start, turned):
+def copy_resistance(source, row, first, target, into, start, swapped):
     """Copy the rolling and twisting resistance from column ``first`` on to column ``start`` on. Swapping the two bodies
     reverses the normal and their relative angular velocity, so only the couple changes sign."""
-    s = -1.0 if turned else 1.0
+    s = -1.0 if swapped else 1.0
     for a in range(RESISTANCE.width):
         target[into, start + a] = (s if a < RESISTANCE.couple + 3 else 1.0) * source[row, first + a]
 
 
 @jit
-def store_record(record, touches, since, resistance, slot, column, k, turned):
-    """Store the whole record of a contact; ``turned`` if the slot's first sphere becomes the second."""
+def store_record(record, touches, since, resistance, slot, column, k, swapped):
+    """Store the whole record of a contact; ``swapped`` if the slot's first sphere becomes the second."""
     for a in range(RECORD.width):
         column[k, a] = record[slot, a]
-    if turned:
-        turn_record(column, k)
-    column[k, KEPT.since], column[k, KEPT.standing] = since[slot], touches[slot]
+    if swapped:
+        swap_record(column, k)
+    column[k, KEPT.since], column[k, KEPT.friction_state] = since[slot], touches[slot]
     if resistance.shape[0] > 0:
-        copy_resistance(resistance, slot, 0, column, k, KEPT.resistance, turned)
+        copy_resistance(resistance, slot, 0, column, k, KEPT.resistance, swapped)
 
 
 @jit
@@ -64,31 +64,34 @@ def load_wall_contact(kept, k, walls, slot):
     column = kept.column
     for a in range(RECORD.width):
         walls.record[slot, a] = column[k, a]
-    walls.since[slot], walls.touches[slot] = column[k, KEPT.since], np.int8(column[k, KEPT.standing])
+    walls.since[slot], walls.touches[slot] = column[k, KEPT.since], np.int8(column[k, KEPT.friction_state])
     if walls.resistance.shape[0] > 0:
         copy_resistance(column, k, KEPT.resistance, walls.resistance, slot, 0, False)
 
 
 @jit
-def store_past(candidates, slot, kept, k, turned):
+def store_history(candidates, slot, kept, k, swapped):
     """Store the history of a contact between spheres, as far as the law and the rolling and twisting resistance need
     it."""
-    past = kept.past
-    copy_memory(candidates.memory, slot, past, k, turned)
-    past[k, PAST.since], past[k, PAST.standing] = candidates.since[slot], candidates.touches[slot]
+    history = kept.history
+    copy_memory(candidates.memory, slot, history, k, swapped)
+    history[k, HISTORY.since], history[k, HISTORY.friction_state] = candidates.since[slot], candidates.touches[slot]
     if candidates.resistance.shape[0] > 0:
-        copy_resistance(candidates.resistance, slot, 0, kept.column, k, KEPT.resistance, turned)
+        copy_resistance(candidates.resistance, slot, 0, kept.column, k, KEPT.resistance, swapped)
 
 
 @jit
-def load_past(kept, k, turned, candidates, slot):
+def load_history(kept, k, swapped, candidates, slot):
     """Restore the kept history of a contact to its slot; the record needs no copy, because it is written before it is
     read."""
-    past = kept.past
-    copy_memory(past, k, candidates.memory, slot, turned)
-    candidates.since[slot], candidates.touches[slot] = past[k, PAST.since], np.int8(past[k, PAST.standing])
+    history = kept.history
+    copy_memory(history, k, candidates.memory, slot, swapped)
+    candidates.since[slot], candidates.touches[slot] = (
+        history[k, HISTORY.since],
+        np.int8(history[k, HISTORY.friction_state]),
+    )
     if candidates.resistance.shape[0] > 0:
-        copy_resistance(kept.column, k, KEPT.resistance, candidates.resistance, slot, 0, turned)
+        copy_resistance(kept.column, k, KEPT.resistance, candidates.resistance, slot, 0, swapped)
 
 
 @jit
@@ -126,7 +129,7 @@ def keep_block(particles, candidates, walls, kept, first, last, whole, k):
                     record, resistance = candidates.record, candidates.resistance
                     store_record(record, candidates.touches, candidates.since, resistance, slot, kept.column, k, i > j)
                 else:
-                    store_past(candidates, slot, kept, k, i > j)
+                    store_history(candidates, slot, kept, k, i > j)
                 k += 1
         for slot in range(walls.start[p], walls.start[p + 1]):
             if walls.touches[slot] != FREE:
@@ -179,23 +182,26 @@ def keep(system):
 
 
 @jit
-def take_block(memory, source, column, past, first, last):
+def take_block(memory, source, column, history, first, last):
     """Load some contacts from a state."""
     for k in range(first, last):
         s = source[k]
         for a in range(column.shape[1]):
             column[k, a] = memory[s, a]
         for a in range(MEMORY.width):
-            past[k, a] = memory[s, a]
-        past[k, PAST.since], past[k, PAST.standing] = memory[s, KEPT.since], memory[s, KEPT.standing]
+            history[k, a] = memory[s, a]
+        history[k, HISTORY.since], history[k, HISTORY.friction_state] = (
+            memory[s, KEPT.since],
+            memory[s, KEPT.friction_state],
+        )
 
 
 def take_pairs(memory, source, kept):
     """Load contacts from a state, the k-th from row ``source[k]``."""
-    column, past = kept.column, kept.past
+    column, history = kept.column, kept.history
     for b in prange((source.size + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
-        take_block(memory, source, column, past, first, min(first + PLACES, source.size))
+        take_block(memory, source, column, history, first, min(first + PLACES, source.size))
 
 
 def order_pairs(first, other, order, spheres):

@@ -70,8 +70,8 @@ def viscous_before(elastic, damping, before, vn):
     """Viscous normal force of the last evaluation, from the elastic force and damping at that time, ``before`` as in
     ``forces``, and the relative normal velocity in the step since then. ``forces`` predicted the mean of these two
     velocities."""
-    seen = vn if before >= NEVER else before
-    viscous = -damping * (seen if LAMMPS else 0.5 * (seen + vn))
+    statistics = vn if before >= NEVER else before
+    viscous = -damping * (statistics if LAMMPS else 0.5 * (statistics + vn))
     return viscous if TAIL else max(viscous, -elastic)
 
 

@@ -25,7 +25,7 @@ from articulon.forces.contact.contact_batches import (
     sum_forces,
     turn,
 )
-from articulon.forces.contact.contact_columns import BATCH, COUNTS, LAW, LOAD, MEMORY, MOTION, RECORD, SEEN
+from articulon.forces.contact.contact_columns import BATCH, COUNTS, LAW, LOAD, MEMORY, MOTION, RECORD, STATISTICS
 from articulon.forces.contact.contact_law import NEVER
 from articulon.forces.contact.contact_tables import FREE, PARTS, PLACES, SLIDES, STICKS
 from articulon.forces.contact.row_exchange import LANES as FOUR
@@ -49,22 +49,22 @@ ONE_KIND = False
 
 
 @jit
-def find_deepest(batch, count, slots, order, candidates, seen):
+def find_deepest(batch, count, slots, order, candidates, statistics):
     """Return the largest overlap of a block so far, and its pair."""
     deeper = 0.0
     for k in range(count):
-        deeper += 1.0 if batch[BATCH.relative_depth * STRIDE + k] > seen[SEEN.deepest] else 0.0
+        deeper += 1.0 if batch[BATCH.relative_depth * STRIDE + k] > statistics[STATISTICS.deepest] else 0.0
     if deeper > 0.0:
         for k in range(count):
             deep, slot = get(batch, BATCH.relative_depth, k), slots[np.uint64(k)]
-            if deep > seen[SEEN.deepest]:
-                seen[SEEN.deepest] = deep
-                seen[SEEN.deep_first] = order[candidates.first[slot]]
-                seen[SEEN.deep_other] = order[candidates.root[slot]]
+            if deep > statistics[STATISTICS.deepest]:
+                statistics[STATISTICS.deepest] = deep
+                statistics[STATISTICS.deep_first] = order[candidates.first[slot]]
+                statistics[STATISTICS.deep_other] = order[candidates.root[slot]]
 
 
 @jit
-def write_back(batch, slots, rows, count, order, candidates, load, whole, seen):
+def write_back(batch, slots, rows, count, order, candidates, load, whole, statistics):
     """Write the results of the law to the history of each contact and to the load rows of its spheres; also to the
     records if they are requested with ``whole``."""
     touches, memory, full = candidates.touches, candidates.memory, count - count % FOUR
@@ -77,7 +77,7 @@ def write_back(batch, slots, rows, count, order, candidates, load, whole, seen):
     for k in range(count):
         now = SLIDES if get(batch, BATCH.slides, k) > 0.5 else STICKS
         touches[slots[np.uint64(k)]] = now if get(batch, BATCH.touches, k) < PARTS else FREE
-    find_deepest(batch, count, slots, order, candidates, seen)
+    find_deepest(batch, count, slots, order, candidates, statistics)
     if whole:
         sum_forces(batch, count)
         for k in range(count):
@@ -116,23 +116,23 @@ def row_into(ring, into, places):
 
 
 @jit
-def end_contact(slot, time, candidates, seen):
+def end_contact(slot, time, candidates, statistics):
     """End a contact; its last work is still to be added."""
     lasted = time - candidates.since[slot]
-    seen[SEEN.ended] += 1.0
-    seen[SEEN.durations] += lasted
-    seen[SEEN.longest] = max(seen[SEEN.longest], lasted)
+    statistics[STATISTICS.ended] += 1.0
+    statistics[STATISTICS.durations] += lasted
+    statistics[STATISTICS.longest] = max(statistics[STATISTICS.longest], lasted)
     candidates.touches[slot] += PARTS
 
 
 @jit
-def begin_contact(slot, time, candidates, seen):
+def begin_contact(slot, time, candidates, statistics):
     """Begin a contact, without history."""
     for a in range(MEMORY.width):
         candidates.memory[slot, a] = 0.0
     candidates.memory[slot, MEMORY.closing] = NEVER
     candidates.since[slot] = time
-    seen[SEEN.begun] += 1.0
+    statistics[STATISTICS.begun] += 1.0
 
 
 @jit
@@ -153,7 +153,7 @@ def ask_ahead(spheres, candidates, ring, at):
 
 
 @jit
-def find_slots(spheres, candidates, at, end, time, slots, found, seen):
+def find_slots(spheres, candidates, at, end, time, slots, found, statistics):
     """Append those slots from ``at`` on, at most LANES, whose spheres touch or touched at the last evaluation. Begin
     and end contacts, without unpredictable branches. Return the new number of appended slots."""
     for k in range(at, min(at + LANES, end), FOUR):
@@ -166,9 +166,9 @@ def find_slots(spheres, candidates, at, end, time, slots, found, seen):
             for m in range(FOUR):
                 slot, bit = np.uint64(k + m), 1 << m
                 if near & bit and not touched & bit:
-                    begin_contact(slot, time, candidates, seen)
+                    begin_contact(slot, time, candidates, statistics)
                 elif touched & bit and not near & bit:
-                    end_contact(slot, time, candidates, seen)
+                    end_contact(slot, time, candidates, statistics)
     return found
 
 
@@ -198,10 +198,28 @@ def gather(spheres, candidates, table, ring, slots, rows, count, batch):
         mine, others = MINE + k, OTHERS + k
         take_columns(motion, MOTION.width, rows, mine, MOTION.position, batch, BATCH.position_i * STRIDE + k, STRIDE)
         take_columns(motion, MOTION.width, rows, mine, MOTION.velocity, batch, BATCH.velocity_i * STRIDE + k, STRIDE)
-        take_columns(motion, MOTION.width, rows, mine, MOTION.spin, batch, BATCH.spin_i * STRIDE + k, STRIDE)
+        take_columns(
+            motion,
+            MOTION.width,
+            rows,
+            mine,
+            MOTION.angular_velocity,
+            batch,
+            BATCH.angular_velocity_i * STRIDE + k,
+            STRIDE,
+        )
         take_columns(motion, MOTION.width, rows, others, MOTION.position, batch, BATCH.position_j * STRIDE + k, STRIDE)
         take_columns(motion, MOTION.width, rows, others, MOTION.velocity, batch, BATCH.velocity_j * STRIDE + k, STRIDE)
-        take_columns(motion, MOTION.width, rows, others, MOTION.spin, batch, BATCH.spin_j * STRIDE + k, STRIDE)
+        take_columns(
+            motion,
+            MOTION.width,
+            rows,
+            others,
+            MOTION.angular_velocity,
+            batch,
+            BATCH.angular_velocity_j * STRIDE + k,
+            STRIDE,
+        )
         take_columns(candidates.memory, MEMORY.width, slots, k, 0, batch, BATCH.old * STRIDE + k, STRIDE)
     if not ONE_KIND:
         for k in range(full):
@@ -211,16 +229,16 @@ def gather(spheres, candidates, table, ring, slots, rows, count, batch):
 
 
 @jit
-def pair_block(order, spheres, candidates, table, ring, first, last, time, h, whole, batch, slots, rows, seen):
+def pair_block(order, spheres, candidates, table, ring, first, last, time, h, whole, batch, slots, rows, statistics):
     """Evaluate the contacts in the rows of some places; loads are summed in a ring, or by place."""
     load, law = spheres.load, table.rows
-    for a in range(SEEN.width):
-        seen[a] = 0.0
+    for a in range(STATISTICS.width):
+        statistics[a] = 0.0
     at, end, found = candidates.start[first], candidates.start[last], 0
     while at < end or found > 0:
         while at < end and found < LANES:
             ask_ahead(spheres, candidates, ring, at + AHEAD)
-            found = find_slots(spheres, candidates, at, end, time, slots, found, seen)
+            found = find_slots(spheres, candidates, at, end, time, slots, found, statistics)
             at += LANES
         count = min(found, LANES)
         gather(spheres, candidates, table, ring, slots, rows, count, batch)
@@ -229,9 +247,9 @@ def pair_block(order, spheres, candidates, table, ring, first, last, time, h, wh
         find_velocities(batch, full)
         turn(batch, full, h)
         act(batch, full, h, law)
-        book(batch, full, h, law, seen)
+        book(batch, full, h, law, statistics)
         list_loads(batch, full)
-        write_back(batch, slots, rows, count, order, candidates, load, whole, seen)
+        write_back(batch, slots, rows, count, order, candidates, load, whole, statistics)
         found -= count
         for k in range(found):
             slots[np.uint64(k)] = slots[np.uint64(k + count)]
@@ -240,11 +258,13 @@ def pair_block(order, spheres, candidates, table, ring, first, last, time, h, wh
 @jit
 def pair_strip(order, spheres, candidates, table, s, time, h, batch, slots, rows):
     """Evaluate the contacts in the rows of a strip, with whole records."""
-    n, strip, seen = spheres.radius.shape[0], candidates.strip, candidates.block
+    n, strip, statistics = spheres.radius.shape[0], candidates.strip, candidates.block
     for b in range(strip[s], strip[s + 1]):
         first = PLACES * b
         last = min(first + PLACES, n)
-        pair_block(order, spheres, candidates, table, BY_PLACE, first, last, time, h, True, batch, slots, rows, seen[b])
+        pair_block(
+            order, spheres, candidates, table, BY_PLACE, first, last, time, h, True, batch, slots, rows, statistics[b]
+        )
 
 
 def share_pairs(order, spheres, candidates, table, time, h):

@@ -46,12 +46,12 @@ def powers_at_wall(walls, slot, v, w):
 
 
 @jit
-def power_block(spheres, candidates, first, last, seen):
+def power_block(spheres, candidates, first, last, statistics):
     """Power of all forces of some places at the velocities in ``motion``. It is booked in the ledger line of elastic
     forces, which also holds the remainder."""
     motion, record, touches = spheres.motion, candidates.record, candidates.touches
     for a in range(WORKS):
-        seen[a] = 0.0
+        statistics[a] = 0.0
     for p in range(first, last):
         for slot in range(candidates.start[p], candidates.start[p + 1]):
             if touches[slot] == FREE:
@@ -63,23 +63,23 @@ def power_block(spheres, candidates, first, last, seen):
                 motion[p, MOTION.velocity + 1] - motion[j, MOTION.velocity + 1],
                 motion[p, MOTION.velocity + 2] - motion[j, MOTION.velocity + 2],
                 record[slot, RECORD.arm],
-                motion[p, MOTION.spin],
-                motion[p, MOTION.spin + 1],
-                motion[p, MOTION.spin + 2],
+                motion[p, MOTION.angular_velocity],
+                motion[p, MOTION.angular_velocity + 1],
+                motion[p, MOTION.angular_velocity + 2],
                 record[slot, RECORD.other_arm],
-                motion[j, MOTION.spin],
-                motion[j, MOTION.spin + 1],
-                motion[j, MOTION.spin + 2],
+                motion[j, MOTION.angular_velocity],
+                motion[j, MOTION.angular_velocity + 1],
+                motion[j, MOTION.angular_velocity + 2],
                 nx,
                 ny,
                 nz,
             )
-            seen[NORMAL_WORK] += dot(load_from(record, slot, RECORD.force), (ux, uy, uz))
+            statistics[NORMAL_WORK] += dot(load_from(record, slot, RECORD.force), (ux, uy, uz))
             if candidates.resistance.shape[0] > 0:
-                seen[NORMAL_WORK] += power_of_couple(
+                statistics[NORMAL_WORK] += power_of_couple(
                     candidates.resistance,
                     slot,
-                    sub(load_from(motion, p, MOTION.spin), load_from(motion, j, MOTION.spin)),
+                    sub(load_from(motion, p, MOTION.angular_velocity), load_from(motion, j, MOTION.angular_velocity)),
                 )
 
 
@@ -88,10 +88,10 @@ def pair_powers(system):
     """Compute the powers of all pairs at the velocities in ``motion``, stored with their blocks in place of the works
     of the pass."""
     spheres, candidates = system.spheres, system.candidates
-    n, seen = spheres.radius.shape[0], candidates.block
-    for b in range(seen.shape[0]):
+    n, statistics = spheres.radius.shape[0], candidates.block
+    for b in range(statistics.shape[0]):
         first = PLACES * b
-        power_block(spheres, candidates, first, min(first + PLACES, n), seen[b])
+        power_block(spheres, candidates, first, min(first + PLACES, n), statistics[b])
 
 
 @jit
@@ -102,7 +102,7 @@ def wall_powers(system, lines):
         for slot in range(walls.start[p], walls.start[p + 1]):
             if walls.touches[slot] != FREE:
                 found = powers_at_wall(
-                    walls, slot, load_from(motion, p, MOTION.velocity), load_from(motion, p, MOTION.spin)
+                    walls, slot, load_from(motion, p, MOTION.velocity), load_from(motion, p, MOTION.angular_velocity)
                 )
                 for line in range(WORKS):
                     lines[line] += found[line]

@@ -13,15 +13,15 @@ from numba import types
 
 from articulon.forces.contact.contact_columns import (
     COUNTS,
+    HISTORY,
     KEPT,
     LAW,
     LOAD,
     MEMORY,
     MOTION,
-    PAST,
     RECORD,
     RESISTANCE,
-    SEEN,
+    STATISTICS,
 )
 from articulon.forces.contact.wall_tables import WallLists, Walls, empty_lists, wall_tables
 from articulon.forces.sites.cells import grid
@@ -106,7 +106,7 @@ class Candidates(NamedTuple):
     counts: np.ndarray
     """See ``COUNTS``, shape (2,)."""
     block: np.ndarray
-    """What the last pass recorded by block, see ``SEEN``, shape (blocks, 14)."""
+    """What the last pass recorded by block, see ``STATISTICS``, shape (blocks, 14)."""
 
 
 class WallSlots(NamedTuple):
@@ -135,7 +135,7 @@ class WallSlots(NamedTuple):
     counts: np.ndarray
     """See ``COUNTS``, shape (6,)."""
     block: np.ndarray
-    """What the last pass recorded by block, see ``SEEN``, shape (blocks, 14)."""
+    """What the last pass recorded by block, see ``STATISTICS``, shape (blocks, 14)."""
 
 
 class Kept(NamedTuple):
@@ -149,8 +149,8 @@ class Kept(NamedTuple):
     """Sphere in whose row the contact was, in the order of the model, shape (capacity,)."""
     other: np.ndarray
     """The other sphere, or the number of spheres and the feature of a wall, shape (capacity,)."""
-    past: np.ndarray
-    """History of contacts between spheres, see ``PAST``, as seen from the sphere of the lower number; not written if
+    history: np.ndarray
+    """History of contacts between spheres, see ``HISTORY``, as seen from the sphere of the lower number; not written if
     whole records are kept for a state, shape (capacity, 8)."""
     column: np.ndarray
     """Records as in a state, see ``KEPT``, as seen from the sphere of the lower number; for contacts between spheres a
@@ -244,7 +244,7 @@ def empty_candidates(spheres: int, capacity: int, resists: bool) -> Candidates:
         aligned_zeros(capacity, RECORD.width),
         np.zeros((capacity if resists else 0, RESISTANCE.width)),
         np.zeros(2, dtype=np.int64),
-        np.zeros((blocks_of(spheres), SEEN.width)),
+        np.zeros((blocks_of(spheres), STATISTICS.width)),
     )
 
 
@@ -261,7 +261,7 @@ def empty_wall_slots(spheres: int, capacity: int, resists: bool) -> WallSlots:
         aligned_zeros(capacity, RECORD.width),
         np.zeros((capacity if resists else 0, RESISTANCE.width)),
         np.zeros(COUNTS.width, dtype=np.int64),
-        np.zeros((blocks_of(spheres), SEEN.width)),
+        np.zeros((blocks_of(spheres), STATISTICS.width)),
     )
 
 
@@ -285,7 +285,7 @@ def empty_kept(spheres: int, capacity: int) -> Kept:
         np.zeros(spheres, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
-        aligned_zeros(capacity, PAST.width),
+        aligned_zeros(capacity, HISTORY.width),
         np.zeros((capacity, KEPT.width)),
         np.zeros(blocks_of(spheres) + 1, dtype=np.int64),
         np.zeros(1, dtype=np.int64),

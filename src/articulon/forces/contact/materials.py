@@ -204,7 +204,7 @@ class Contact(Declaration):
             raise ModelError(f"{where}: the model has no contact spheres; add grains, or sites with a radius")
         smallest = model.sites.radius[model.sites.radius > 0.0].min()
         if smallest < LEAST:
-            raise ModelError(f"{where}: a sphere with a radius of {smallest:g} is too small to compute with")
+            raise ModelError(f"{where}: a sphere has the radius {smallest:g}, which is too small for the computation")
         names = self.names(model)
         for name in names:
             if name not in self.materials:
@@ -289,7 +289,7 @@ class _Row:
         if row[LAW.stiffness] < LEAST:
             raise ModelError(
                 f"{self.where}.materials: {self.first} and {self.second} have a stiffness of {row[LAW.stiffness]:g}, "
-                f"which is too small to compute with; the least is {LEAST:g}"
+                f"which is too small for the computation; the minimum is {LEAST:g}"
             )
         if law.damping == "restitution":
             e = self.mean("restitution")

@@ -90,12 +90,12 @@ def resist_strip(spheres, candidates, walls, shapes, table, first, last, h):
     motion, load, rows, kinds = spheres.motion, spheres.load, table.rows, table.kinds[0]
     record, resistance, touches = candidates.record, candidates.resistance, candidates.touches
     for p in range(first, last):
-        wi, Ri = load_from(motion, p, MOTION.spin), motion[p, MOTION.radius]
-        seen = candidates.block[p // PLACES]
+        wi, Ri = load_from(motion, p, MOTION.angular_velocity), motion[p, MOTION.radius]
+        statistics = candidates.block[p // PLACES]
         for slot in range(candidates.start[p], candidates.start[p + 1]):
             j, before = candidates.root[slot], load_from(resistance, slot, RESISTANCE.couple)
-            wj, Rj = load_from(motion, j, MOTION.spin), motion[j, MOTION.radius]
-            seen[FRICTION_WORK] += 0.5 * h * dot(before, sub(wi, wj))
+            wj, Rj = load_from(motion, j, MOTION.angular_velocity), motion[j, MOTION.radius]
+            statistics[FRICTION_WORK] += 0.5 * h * dot(before, sub(wi, wj))
             if touches[slot] == FREE:
                 forget(resistance, slot)
                 continue
@@ -104,7 +104,7 @@ def resist_strip(spheres, candidates, walls, shapes, table, first, last, h):
             mean = scale(0.5, add(wi, wj))
             resist(record, resistance, slot, sub(wi, wj), mean, Ri * Rj / (Ri + Rj), delta, rows, row, h)
             couple = load_from(resistance, slot, RESISTANCE.couple)
-            seen[FRICTION_WORK] += 0.5 * h * dot(couple, sub(wi, wj))
+            statistics[FRICTION_WORK] += 0.5 * h * dot(couple, sub(wi, wj))
             add_couple(load, p, 1.0, couple)
             add_couple(load, candidates.into[slot], -1.0, couple)
         for slot in range(walls.start[p], walls.start[p + 1]):
@@ -112,7 +112,7 @@ def resist_strip(spheres, candidates, walls, shapes, table, first, last, h):
                 forget(walls.resistance, slot)
                 continue
             k = walls.wall[slot]
-            wj = load_from(shapes.pose, k, WALL_POSE.spin)
+            wj = load_from(shapes.pose, k, WALL_POSE.angular_velocity)
             row = kinds * int(motion[p, MOTION.kind]) + shapes.material[k]
             mean = scale(0.5, add(wi, wj))
             delta = walls.record[slot, RECORD.other_arm]

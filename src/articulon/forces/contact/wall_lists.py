@@ -218,7 +218,7 @@ def remember_poses(system):
         for k in range(WALL_POSE.width):
             lists.listed[w, k] = walls.pose[w, k]
         lists.far2[w] = 0.0
-        turns = load_from(walls.motion, w, WALL_MOTION.spin)
+        turns = load_from(walls.motion, w, WALL_MOTION.angular_velocity)
         if dot(turns, turns) > 0.0 and walls.shape[w] != MESH:
             p, far = load_from(walls.pose, w, WALL_POSE.place), 0.0
             for s in range(radius.size):

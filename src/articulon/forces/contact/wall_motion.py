@@ -20,12 +20,15 @@ def place_walls(walls, time):
     motion, pose = walls.motion, walls.pose
     for w in range(motion.shape[0]):
         point, velocity = load_from(motion, w, WALL_MOTION.point), load_from(motion, w, WALL_MOTION.velocity)
-        amplitude, turning = load_from(motion, w, WALL_MOTION.amplitude), load_from(motion, w, WALL_MOTION.spin)
+        amplitude, turning = (
+            load_from(motion, w, WALL_MOTION.amplitude),
+            load_from(motion, w, WALL_MOTION.angular_velocity),
+        )
         rate = motion[w, WALL_MOTION.rate]
         swing, sway = math.sin(rate * time), rate * math.cos(rate * time)
         store_from(pose, w, WALL_POSE.place, add(add(point, scale(time, velocity)), scale(swing, amplitude)))
         store_from(pose, w, WALL_POSE.velocity, add(velocity, scale(sway, amplitude)))
-        store_from(pose, w, WALL_POSE.spin, turning)
+        store_from(pose, w, WALL_POSE.angular_velocity, turning)
         speed = math.sqrt(dot(turning, turning))
         nx, ny, nz = scale(1.0 / speed, turning) if speed > 0.0 else (0.0, 0.0, 0.0)
         s, c = math.sin(speed * time), math.cos(speed * time)
@@ -50,7 +53,7 @@ def walls_stand(walls):
 def wall_velocity(pose, w, x):
     """Velocity of a wall's material at a point x of the world."""
     arm = sub(x, load_from(pose, w, WALL_POSE.place))
-    return add(load_from(pose, w, WALL_POSE.velocity), cross(load_from(pose, w, WALL_POSE.spin), arm))
+    return add(load_from(pose, w, WALL_POSE.velocity), cross(load_from(pose, w, WALL_POSE.angular_velocity), arm))
 
 
 @jit

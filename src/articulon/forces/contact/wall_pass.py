@@ -19,7 +19,7 @@ from articulon.forces.contact.contact_columns import (
     MOTION,
     RECORD,
     RESISTANCE,
-    SEEN,
+    STATISTICS,
     WALL_NUMBER,
     WALL_PLACE,
     WALL_POSE,
@@ -142,11 +142,14 @@ def act(slots, walls, motion, table, p, slot, gap, n, at, h):
     w, R = slots.wall[slot], motion[p, MOTION.radius]
     delta = R - gap
     reach, _, lever, _ = arms(R, 0.0, delta)
-    spin, turning = load_from(motion, p, MOTION.spin), load_from(walls.pose, w, WALL_POSE.spin)
+    angular_velocity, turning = (
+        load_from(motion, p, MOTION.angular_velocity),
+        load_from(walls.pose, w, WALL_POSE.angular_velocity),
+    )
     moving = wall_velocity(walls.pose, w, at)
     store_from(slots.velocity, slot, 0, moving)
     store_from(slots.velocity, slot, 3, turning)
-    v = sub(sub(load_from(motion, p, MOTION.velocity), scale(reach, cross(spin, n))), moving)
+    v = sub(sub(load_from(motion, p, MOTION.velocity), scale(reach, cross(angular_velocity, n))), moving)
     row = table.kinds[0] * int(motion[p, MOTION.kind]) + walls.material[w]
     rows = table.rows
     out = CONTACT(
@@ -159,7 +162,7 @@ def act(slots, walls, motion, table, p, slot, gap, n, at, h):
         v[0],
         v[1],
         v[2],
-        0.5 * dot(add(spin, turning), n),
+        0.5 * dot(add(angular_velocity, turning), n),
         record[slot, RECORD.displacement],
         record[slot, RECORD.displacement + 1],
         record[slot, RECORD.displacement + 2],
@@ -197,7 +200,9 @@ def ask_ahead(slots, lists, motion, slot, behind):
 
 
 @jit
-def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, places, numbers, old, spare, seen):
+def wall_block(
+    slots, walls, lists, motion, order, table, first, last, time, h, places, numbers, old, spare, statistics
+):
     """Evaluate the contacts of some places with walls; return the fault, the sphere and the wall."""
     start, touches, since = slots.start, slots.touches, slots.since
     begun, ended, durations, longest, deepest = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -242,15 +247,24 @@ def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, 
                 deepest, whose, what = delta / motion[p, MOTION.radius], order[p], order.size + slots.feature[slot]
         for k in range(rows, had):
             touches[base + k] = FREE
-    seen[SEEN.begun], seen[SEEN.ended], seen[SEEN.durations], seen[SEEN.longest] = begun, ended, durations, longest
-    seen[SEEN.deepest], seen[SEEN.deep_first], seen[SEEN.deep_other] = deepest, whose, what
+    (
+        statistics[STATISTICS.begun],
+        statistics[STATISTICS.ended],
+        statistics[STATISTICS.durations],
+        statistics[STATISTICS.longest],
+    ) = begun, ended, durations, longest
+    statistics[STATISTICS.deepest], statistics[STATISTICS.deep_first], statistics[STATISTICS.deep_other] = (
+        deepest,
+        whose,
+        what,
+    )
     return fault, sphere, wall
 
 
 def share_walls(slots, walls, lists, spheres, particles, table, time, h):
     """Evaluate all places in parallel. Numba's parallel loops accept no tuples of tuples."""
-    n, seen, counts = spheres.radius.shape[0], slots.block, slots.counts
-    for b in prange(seen.shape[0]):
+    n, statistics, counts = spheres.radius.shape[0], slots.block, slots.counts
+    for b in prange(statistics.shape[0]):
         places, numbers = np.empty((TOUCHED, WALL_PLACE.width)), np.empty((TOUCHED, WALL_NUMBER.width), np.int64)
         old, spare = np.empty(TOUCHED, np.int64), np.empty((TOUCHED, KEPT.width))
         block = np.int64(b)
@@ -270,7 +284,7 @@ def share_walls(slots, walls, lists, spheres, particles, table, time, h):
             numbers,
             old,
             spare,
-            seen[block],
+            statistics[block],
         )
         if fault != 0:  # threads may overwrite each other: any fault ends the run
             counts[COUNTS.fault], counts[COUNTS.sphere], counts[COUNTS.wall] = fault, sphere, wall

@@ -41,7 +41,7 @@ class Spheres(NamedTuple):
     """Coordinates, shape (nq,)."""
     u: np.ndarray
     """Speeds, shape (nu,)."""
-    spin: np.ndarray
+    angular_velocity: np.ndarray
     """Angular velocity of each link relative to its parent, world axes, shape (links, 3)."""
     arm: np.ndarray
     """Origin of each link relative to the origin of its parent, world axes [length], shape (links, 3)."""
@@ -94,7 +94,7 @@ class ImpactEngine:
         table, r, nu = self.table, self.response, self.model.nu
         rows = np.zeros((1, nu))
         self._set_walls = prepare_for(set_walls, (table.walls,))
-        self._locate = prepare_for(locate, (r, table, some.x, some.v, some.spin, some.arm))
+        self._locate = prepare_for(locate, (r, table, some.x, some.v, some.angular_velocity, some.arm))
         self._touching = prepare_for(touching, (table, some.x, some.q, room))
         self._gaps = prepare_for(gaps_of, (table, some.x, some.q, room, np.zeros((1, 2))))
         self._deepest = prepare_for(deepest_overlap, (table, some.x, some.q, room, room[0]))
@@ -137,7 +137,7 @@ class ImpactEngine:
         found = self.spheres()
         found.q[:], found.u[:] = q, u
         self.response.q[:], self.response.u[:] = q, u
-        self._locate(self.response, self.table, found.x, found.v, found.spin, found.arm)
+        self._locate(self.response, self.table, found.x, found.v, found.angular_velocity, found.arm)
         return found
 
     def touching(self, at: Spheres) -> np.ndarray:

@@ -22,7 +22,7 @@ class MemoryPlaces(Columns):
     """Number of contacts that have come to rest."""
     lifted: int = 3
     """Number of resting contacts that have come apart."""
-    hasty: int = 4
+    short_steps: int = 4
     """Number of successive steps that were each shortened to a small fraction of the longest."""
     latest: int = 5
     """Time of the latest impact [time]."""

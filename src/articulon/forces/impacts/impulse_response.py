@@ -125,13 +125,13 @@ def unit_row(r, table, a, b, at, xb, direction, row, jump):
 
 
 @kernel
-def locate(r, table, x, v, spin, arm):
+def locate(r, table, x, v, angular_velocity, arm):
     """At the coordinates and speeds of ``r``, compute poses and velocities of the links, and centres and velocities of
     the spheres (spheres, 3). Also compute the motion of the links relative to their parents, see
     :func:`link_motion`."""
     run(r.place)
     sphere_states(table, r.ws, x, v)
-    link_motion(r.forest.parent, r.ws, spin, arm)
+    link_motion(r.forest.parent, r.ws, angular_velocity, arm)
 
 
 @jit

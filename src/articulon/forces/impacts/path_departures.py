@@ -28,13 +28,13 @@ FINE_LINE, FINE_CUBIC = 1e-2, 1e-3
 
 
 @jit
-def link_motion(parent, ws, spin, arm):
+def link_motion(parent, ws, angular_velocity, arm):
     """Angular velocity of each link relative to its parent (links, 3), and its origin relative to the origin of its
     parent (links, 3), world axes; the origin is 0 for a link on the ground."""
     for i in range(parent.size):
         p = parent[i]
         for k in range(3):
-            spin[i, k] = ws.twist[i, 3 + k] - (ws.twist[p, 3 + k] if p >= 0 else 0.0)
+            angular_velocity[i, k] = ws.twist[i, 3 + k] - (ws.twist[p, 3 + k] if p >= 0 else 0.0)
         store(arm, i, sub(load(ws.position, i), load(ws.position, p)) if p >= 0 else ZERO)
 
 

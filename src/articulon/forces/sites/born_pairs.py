@@ -3,7 +3,7 @@
 A *place* is the index of a site in the order of cells.
 
 A site i of radius ρ_i has the offset radius o_i = ρ_i − 0.009 nm, and it screens other sites from the solvent like a
-sphere of radius s_i = (scale) o_i. This screening of i by sphere j, here called the shadow of j on i, is (Hawkins,
+sphere of radius s_i = (scale) o_i. This screening of i by sphere j, here called its descreening, is (Hawkins,
 Cramer and Truhlar, Chem. Phys. Lett. 246, 122, 1995)
 
     I_ij = ½ [1/L − 1/U + ¼ (r − s_j²/r)(1/U² − 1/L²) + ½ ln(L/U)/r],  L = max(o_i, |r − s_j|),  U = r + s_j.
@@ -38,20 +38,20 @@ TERMS = 16
 """Number of coefficients of each polynomial."""
 CUTOFF2, COUPLING, SHIFT, SURFACE, PROBE, ALPHA, BETA, GAMMA, BOUND, LOG = range(10)
 """Constants: r_c², K, 1/r_c (or 0), A, p, α, β, γ, 2/t²_max, and the first coefficient for the logarithm."""
-SHADE, STEEP = LOG + TERMS, LOG + 2 * TERMS
-"""First coefficients for shadows of distant pairs and their slopes."""
+INTEGRAL, INTEGRAL_SLOPE = LOG + TERMS, LOG + 2 * TERMS
+"""First coefficients for the descreening of distant pairs and its slope."""
 (
     SITE_OFFSET,
-    SITE_SHADOW,
+    SITE_SCREENING_RADIUS,
     SITE_RADIUS,
     OFFSET,
-    SHADOW,
+    SCREENING_RADIUS,
     RADIUS,
     CHARGE,
     BORN,
     INVERSE,
     SLOPE,
-    PULL,
+    ENERGY_SLOPE,
     OWN,
     FX,
     FY,
@@ -90,7 +90,7 @@ def decay(x):
 
 @jit
 def reach(r, o, s):
-    """1/L and 1/U of the shadow of s on o, and the argument t that gives ln(U/L)."""
+    """1/L and 1/U of the descreening of o by s, and the argument t that gives ln(U/L)."""
     near = abs(r - s)
     L = choose(o > near, o, near)
     U = r + s
@@ -113,7 +113,7 @@ def polynomial(y, first, constants):
 
 
 @jit
-def shaded(r, r1, o, s, constants):
+def descreening(r, r1, o, s, constants):
     """2 I of a pair at the distance r = 1/r1."""
     l1, u1, t = reach(r, o, s)
     total = l1 - u1 + 0.25 * (r - s * s * r1) * (u1 * u1 - l1 * l1) - 0.5 * t * polynomial(t * t, LOG, constants) * r1
@@ -123,7 +123,7 @@ def shaded(r, r1, o, s, constants):
 
 
 @jit
-def shade_slope(r, r1, o, s, constants):
+def descreening_slope(r, r1, o, s, constants):
     """2 dI/dr of a pair."""
     l1, u1, t = reach(r, o, s)
     x = s * r1
@@ -141,7 +141,7 @@ def partner(k, places, listed, n):
 
 
 @jit
-def shadows(i, begin, end, listed, places, table, particles):
+def distant_descreening(i, begin, end, listed, places, table, particles):
     """2 Σ_j I_ij over distant partners in a run of place i, and the number of partners that are near."""
     x, y, z, rows, constants, n = particles.x, particles.y, particles.z, table.rows, table.constants, particles.fx.size
     xi, yi, zi, o, limit = x[i], y[i], z[i], rows[OFFSET, i], constants[CUTOFF2]
@@ -150,10 +150,10 @@ def shadows(i, begin, end, listed, places, table, particles):
         j, p = partner(k, places, listed, n)
         dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
         r2 = dx * dx + dy * dy + dz * dz
-        r1, s = inverse_root(r2), rows[SHADOW, p]
+        r1, s = inverse_root(r2), rows[SCREENING_RADIUS, p]
         ratio = s * r1
         square = ratio * ratio
-        found = r1 * ratio * square * polynomial(square, SHADE, constants)
+        found = r1 * ratio * square * polynomial(square, INTEGRAL, constants)
         far, within = r2 > (o + s) * (o + s), r2 < limit
         total += found if far & within else 0.0
         near += 0.0 if far else 1.0
@@ -161,7 +161,7 @@ def shadows(i, begin, end, listed, places, table, particles):
 
 
 @jit
-def near_shadows(i, begin, end, listed, places, table, particles):
+def near_descreening(i, begin, end, listed, places, table, particles):
     """2 Σ_j I_ij over the near partners of a run."""
     x, y, z, rows, constants, n = particles.x, particles.y, particles.z, table.rows, table.constants, particles.fx.size
     xi, yi, zi, o, limit = x[i], y[i], z[i], rows[OFFSET, i], constants[CUTOFF2]
@@ -170,8 +170,8 @@ def near_shadows(i, begin, end, listed, places, table, particles):
         j, p = partner(k, places, listed, n)
         dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
         r2 = dx * dx + dy * dy + dz * dz
-        r1, s = inverse_root(r2), rows[SHADOW, p]
-        found = shaded(r2 * r1, r1, o, s, constants)
+        r1, s = inverse_root(r2), rows[SCREENING_RADIUS, p]
+        found = descreening(r2 * r1, r1, o, s, constants)
         total += found if (r2 <= (o + s) * (o + s)) & (r2 < limit) & (np.int64(j) != i) else 0.0
     return total
 
@@ -190,13 +190,13 @@ def screened(r2, b, b1, q, constants):
 
 
 @jit
-def charges(i, begin, end, listed, places, table, particles):
+def screened_coulomb(i, begin, end, listed, places, table, particles):
     """Energy of place i with a run of partners, B_i dU/dB_i, and the force at constant Born radii. If a run contains
     the place itself, at zero distance, this term is twice its self-energy."""
     x, y, z, rows, constants, n = particles.x, particles.y, particles.z, table.rows, table.constants, particles.fx.size
     xi, yi, zi, limit = x[i], y[i], z[i], constants[CUTOFF2]
     b, b1, q = rows[BORN, i], rows[INVERSE, i], -constants[COUPLING] * rows[CHARGE, i]
-    energy, pull, fx, fy, fz = 0.0, 0.0, 0.0, 0.0, 0.0
+    energy, energy_slope, fx, fy, fz = 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(begin, end):  # the compiler vectorises this loop
         j, p = partner(k, places, listed, n)
         dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
@@ -206,31 +206,31 @@ def charges(i, begin, end, listed, places, table, particles):
         qq = q * rows[CHARGE, p] if r2 < limit else 0.0
         u, g, v = screened(min(r2, limit), b * rows[BORN, p], b1 * rows[INVERSE, p], qq, constants)
         energy += u
-        pull += v
+        energy_slope += v
         fx += g * dx
         fy += g * dy
         fz += g * dz
-    return energy, -0.5 * pull, fx, fy, fz
+    return energy, -0.5 * energy_slope, fx, fy, fz
 
 
 @jit
-def reactions(i, begin, end, listed, places, table, particles):
+def distant_radius_forces(i, begin, end, listed, places, table, particles):
     """Force on place i due to the change of its own and its partners' Born radii, over the distant partners of a run,
     and the number of partners that are near."""
     x, y, z, rows, constants, n = particles.x, particles.y, particles.z, table.rows, table.constants, particles.fx.size
     xi, yi, zi, limit = x[i], y[i], z[i], constants[CUTOFF2]
-    oi, si, ci = rows[OFFSET, i], rows[SHADOW, i], 0.5 * rows[PULL, i]
+    oi, si, ci = rows[OFFSET, i], rows[SCREENING_RADIUS, i], 0.5 * rows[ENERGY_SLOPE, i]
     fx, fy, fz, near = 0.0, 0.0, 0.0, 0.0
     for k in range(begin, end):  # the compiler vectorises this loop
         j, p = partner(k, places, listed, n)
         dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
         r2 = dx * dx + dy * dy + dz * dz
-        r1, sj = inverse_root(r2), rows[SHADOW, p]
+        r1, sj = inverse_root(r2), rows[SCREENING_RADIUS, p]
         least = max(oi + sj, rows[OFFSET, p] + si)
         one, two = sj * r1, si * r1
         y1, y2 = one * one, two * two
-        g = ci * one * y1 * polynomial(y1, STEEP, constants)
-        g += 0.5 * rows[PULL, p] * two * y2 * polynomial(y2, STEEP, constants)
+        g = ci * one * y1 * polynomial(y1, INTEGRAL_SLOPE, constants)
+        g += 0.5 * rows[ENERGY_SLOPE, p] * two * y2 * polynomial(y2, INTEGRAL_SLOPE, constants)
         far, within = r2 > least * least, r2 < limit
         g = g * r1 * r1 * r1 if far & within else 0.0
         near += 0.0 if far else 1.0
@@ -241,19 +241,21 @@ def reactions(i, begin, end, listed, places, table, particles):
 
 
 @jit
-def near_reactions(i, begin, end, listed, places, table, particles):
+def near_radius_forces(i, begin, end, listed, places, table, particles):
     """Force on place i due to the change of the Born radii, over the near partners of a run."""
     x, y, z, rows, constants, n = particles.x, particles.y, particles.z, table.rows, table.constants, particles.fx.size
     xi, yi, zi, limit = x[i], y[i], z[i], constants[CUTOFF2]
-    oi, si, ci = rows[OFFSET, i], rows[SHADOW, i], -0.5 * rows[PULL, i]
+    oi, si, ci = rows[OFFSET, i], rows[SCREENING_RADIUS, i], -0.5 * rows[ENERGY_SLOPE, i]
     fx, fy, fz = 0.0, 0.0, 0.0
     for k in range(begin, end):  # the compiler vectorises this loop
         j, p = partner(k, places, listed, n)
         dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
         r2 = dx * dx + dy * dy + dz * dz
-        r1, oj, sj = inverse_root(r2), rows[OFFSET, p], rows[SHADOW, p]
+        r1, oj, sj = inverse_root(r2), rows[OFFSET, p], rows[SCREENING_RADIUS, p]
         r, least = r2 * r1, max(oi + sj, oj + si)
-        g = ci * shade_slope(r, r1, oi, sj, constants) - 0.5 * rows[PULL, p] * shade_slope(r, r1, oj, si, constants)
+        g = ci * descreening_slope(r, r1, oi, sj, constants) - 0.5 * rows[ENERGY_SLOPE, p] * descreening_slope(
+            r, r1, oj, si, constants
+        )
         g = g * r1 if (r2 <= least * least) & (r2 < limit) & (np.int64(j) != i) else 0.0
         fx += g * dx
         fy += g * dy

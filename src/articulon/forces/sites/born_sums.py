@@ -1,6 +1,6 @@
 """The generalised Born model over all sites: Born radii, energies, forces and quantities derived from the radii.
 
-Each place first gets its Born radius from the shadows on it, then its energy and the force at constant radii, then the
+Each place first gets its Born radius from its descreening, then its energy and the force at constant radii, then the
 force due to the change of the radii (formulas in :mod:`articulon.forces.sites.born_pairs`).
 """
 
@@ -17,6 +17,7 @@ from articulon.forces.sites.born_pairs import (
     BORN,
     CHARGE,
     COUPLING,
+    ENERGY_SLOPE,
     FX,
     FY,
     FZ,
@@ -25,19 +26,18 @@ from articulon.forces.sites.born_pairs import (
     OFFSET,
     OWN,
     PROBE,
-    PULL,
     RADIUS,
-    SHADOW,
+    SCREENING_RADIUS,
     SITE_OFFSET,
     SITE_RADIUS,
-    SITE_SHADOW,
+    SITE_SCREENING_RADIUS,
     SLOPE,
     SURFACE,
-    charges,
-    near_reactions,
-    near_shadows,
-    reactions,
-    shadows,
+    distant_descreening,
+    distant_radius_forces,
+    near_descreening,
+    near_radius_forces,
+    screened_coulomb,
 )
 from articulon.forces.sites.neighbours import padded
 from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, W_XX, W_XY, W_XZ, W_YY, W_YZ, W_ZZ
@@ -59,32 +59,32 @@ def arrange(table, particles):
     for p in range(n):
         s = particles.order[p]
         lost += 0.0 * (x[p] + y[p] + z[p])
-        rows[OFFSET, p], rows[SHADOW, p] = rows[SITE_OFFSET, s], rows[SITE_SHADOW, s]
+        rows[OFFSET, p], rows[SCREENING_RADIUS, p] = rows[SITE_OFFSET, s], rows[SITE_SCREENING_RADIUS, s]
         rows[RADIUS, p], rows[CHARGE, p] = rows[SITE_RADIUS, s], particles.charge[p]
-    rows[OFFSET, n], rows[SHADOW, n] = 1.0, 0.0
+    rows[OFFSET, n], rows[SCREENING_RADIUS, n] = 1.0, 0.0
     return lost
 
 
 @jit
-def ready_for_charges(rows, n):
+def pad_for_coulomb(rows, n):
     """Set the values of the padding place for the next loop. A call between two parallel loops also prevents Numba from
     fusing them."""
     rows[CHARGE, n], rows[BORN, n], rows[INVERSE, n] = 0.0, 1.0, 1.0
 
 
 @jit
-def ready_for_reactions(rows, n):
+def pad_for_radius_forces(rows, n):
     """Set the values of the padding place for the next loop, between two parallel loops."""
-    rows[PULL, n] = 0.0
+    rows[ENERGY_SLOPE, n] = 0.0
 
 
 @jit
-def set_radius(rows, constants, i, shadow, listed):
+def set_radius(rows, constants, i, integral, listed):
     """Compute Born radius, its inverse, dB/dΣI, and a site's self-energy with B dU/dB, from Σ I. If the site is in its
     own row of pairs (not ``listed``), the pair sum contains the self-energy of its charge."""
     o, rho, q = rows[OFFSET, i], rows[RADIUS, i], rows[CHARGE, i]
     a, b, c = constants[ALPHA], constants[BETA], constants[GAMMA]
-    psi = o * shadow
+    psi = o * integral
     bend = math.tanh(((c * psi - b) * psi + a) * psi)
     one = 1.0 / o - bend / rho
     B = 1.0 / one
@@ -95,7 +95,7 @@ def set_radius(rows, constants, i, shadow, listed):
     cube = ratio * ratio * ratio
     surface = constants[SURFACE] * wide * wide * cube * cube
     rows[OWN, i] = own + surface
-    rows[PULL, i] = -own - 6.0 * surface
+    rows[ENERGY_SLOPE, i] = -own - 6.0 * surface
 
 
 @jit
@@ -108,56 +108,56 @@ def extent(i, listed, particles, neighbours):
 
 
 @jit
-def shade_place(i, listed, table, particles, neighbours):
+def descreen_place(i, listed, table, particles, neighbours):
     """Compute Σ I of a place, and the quantities that follow from it."""
     count, low, high = extent(i, listed, particles, neighbours)
     places, total = neighbours.places[i if listed else 0], 0.0
     for begin in range(0, count, BLOCK):
         end = min(begin + BLOCK, count)
-        found, near = shadows(i, begin, end, listed, places, table, particles)
+        found, near = distant_descreening(i, begin, end, listed, places, table, particles)
         total += found
         if near > 0.0:
-            total += near_shadows(i, begin, end, listed, places, table, particles)
+            total += near_descreening(i, begin, end, listed, places, table, particles)
     for k in range(low, high):
         j = particles.place[neighbours.excluded[k]]
-        total += shadows(i, j, j + 1, False, places, table, particles)[0]
-        total += near_shadows(i, j, j + 1, False, places, table, particles)
+        total += distant_descreening(i, j, j + 1, False, places, table, particles)[0]
+        total += near_descreening(i, j, j + 1, False, places, table, particles)
     set_radius(table.rows, table.constants, i, 0.5 * total, listed)
 
 
 @jit
-def charge_place(i, listed, table, particles, neighbours):
+def coulomb_of_place(i, listed, table, particles, neighbours):
     """Compute a place's energy and force at constant radii, and dU/dΣI."""
     rows = table.rows
     count, low, high = extent(i, listed, particles, neighbours)
     places = neighbours.places[i if listed else 0]
-    energy, pull, fx, fy, fz = charges(i, 0, count, listed, places, table, particles)
+    energy, energy_slope, fx, fy, fz = screened_coulomb(i, 0, count, listed, places, table, particles)
     for k in range(low, high):
         j = particles.place[neighbours.excluded[k]]
-        e, v, gx, gy, gz = charges(i, j, j + 1, False, places, table, particles)
-        energy, pull, fx, fy, fz = energy + e, pull + v, fx + gx, fy + gy, fz + gz
+        e, v, gx, gy, gz = screened_coulomb(i, j, j + 1, False, places, table, particles)
+        energy, energy_slope, fx, fy, fz = energy + e, energy_slope + v, fx + gx, fy + gy, fz + gz
     rows[OWN, i] += 0.5 * energy
-    rows[PULL, i] = (rows[PULL, i] + pull) * rows[INVERSE, i] * rows[SLOPE, i]
+    rows[ENERGY_SLOPE, i] = (rows[ENERGY_SLOPE, i] + energy_slope) * rows[INVERSE, i] * rows[SLOPE, i]
     rows[FX, i], rows[FY, i], rows[FZ, i] = fx, fy, fz
 
 
 @jit
-def react_place(i, listed, table, particles, neighbours):
+def radius_forces_of_place(i, listed, table, particles, neighbours):
     """Add the force due to the change of the radii."""
     rows = table.rows
     count, low, high = extent(i, listed, particles, neighbours)
     places, fx, fy, fz = neighbours.places[i if listed else 0], rows[FX, i], rows[FY, i], rows[FZ, i]
     for begin in range(0, count, BLOCK):
         end = min(begin + BLOCK, count)
-        gx, gy, gz, near = reactions(i, begin, end, listed, places, table, particles)
+        gx, gy, gz, near = distant_radius_forces(i, begin, end, listed, places, table, particles)
         fx, fy, fz = fx + gx, fy + gy, fz + gz
         if near > 0.0:
-            gx, gy, gz = near_reactions(i, begin, end, listed, places, table, particles)
+            gx, gy, gz = near_radius_forces(i, begin, end, listed, places, table, particles)
             fx, fy, fz = fx + gx, fy + gy, fz + gz
     for k in range(low, high):
         j = particles.place[neighbours.excluded[k]]
-        gx, gy, gz, near = reactions(i, j, j + 1, False, places, table, particles)
-        hx, hy, hz = near_reactions(i, j, j + 1, False, places, table, particles)
+        gx, gy, gz, near = distant_radius_forces(i, j, j + 1, False, places, table, particles)
+        hx, hy, hz = near_radius_forces(i, j, j + 1, False, places, table, particles)
         fx, fy, fz = fx + gx + hx, fy + gy + hy, fz + gz + hz
     rows[FX, i], rows[FY, i], rows[FZ, i] = fx, fy, fz
 
@@ -171,13 +171,13 @@ def born_forces(table, cell, particles, neighbours):
     n, rows = particles.fx.size, table.rows
     lost = arrange(table, particles)
     for i in prange(n):
-        shade_place(np.int64(i), LISTED, table, particles, neighbours)
-    ready_for_charges(rows, n)
+        descreen_place(np.int64(i), LISTED, table, particles, neighbours)
+    pad_for_coulomb(rows, n)
     for i in prange(n):
-        charge_place(np.int64(i), LISTED, table, particles, neighbours)
-    ready_for_reactions(rows, n)
+        coulomb_of_place(np.int64(i), LISTED, table, particles, neighbours)
+    pad_for_radius_forces(rows, n)
     for i in prange(n):
-        react_place(np.int64(i), LISTED, table, particles, neighbours)
+        radius_forces_of_place(np.int64(i), LISTED, table, particles, neighbours)
     for i in range(n):
         particles.fx[i] += rows[FX, i] + lost
         particles.fy[i] += rows[FY, i] + lost
@@ -189,13 +189,13 @@ def born_measure(table, cell, particles, neighbours, result):
     n, rows, x, y, z = particles.fx.size, table.rows, particles.x, particles.y, particles.z
     lost = arrange(table, particles)
     for i in prange(n):
-        shade_place(np.int64(i), LISTED, table, particles, neighbours)
-    ready_for_charges(rows, n)
+        descreen_place(np.int64(i), LISTED, table, particles, neighbours)
+    pad_for_coulomb(rows, n)
     for i in prange(n):
-        charge_place(np.int64(i), LISTED, table, particles, neighbours)
-    ready_for_reactions(rows, n)
+        coulomb_of_place(np.int64(i), LISTED, table, particles, neighbours)
+    pad_for_radius_forces(rows, n)
     for i in prange(n):
-        react_place(np.int64(i), LISTED, table, particles, neighbours)
+        radius_forces_of_place(np.int64(i), LISTED, table, particles, neighbours)
     result[LAPLACIAN] = np.nan
     # The forces sum to zero, so that the origin of the positions does not matter.
     for i in range(n):

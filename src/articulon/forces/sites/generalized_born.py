@@ -6,7 +6,7 @@ import numpy as np
 
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
-from articulon.forces.sites import born_once, born_pairs, born_sums
+from articulon.forces.sites import born_pairs, born_sums, born_without_cutoff
 from articulon.forces.sites.laws.coulomb import Permittivity
 from articulon.forces.sites.nearest_images import widths
 from articulon.forces.sites.pair_sums import LIMIT
@@ -100,7 +100,7 @@ class GeneralizedBorn(Declaration):
         """Return the model as terms of the site forces."""
         spheres = self.spheres(model, self.kind)
         count = spheres.shape[1]
-        rows = born_once.rows_for(count)
+        rows = born_without_cutoff.rows_for(count)
         rows[:3, :count] = spheres
         cutoff = np.inf if self.cutoff is None else float(self.cutoff)
         ratio = spheres[1].max() / (spheres[1].max() + spheres[0].min())
@@ -119,7 +119,10 @@ class GeneralizedBorn(Declaration):
         forces, measure = born_sums.compiled(listed, count >= PARALLEL)
         alone = born_sums.compiled(listed, False)
         if not listed:
-            forces, alone = born_once.once_kernel(count >= PARALLEL), (born_once.once_kernel(False), alone[1])
+            forces, alone = (
+                born_without_cutoff.once_kernel(count >= PARALLEL),
+                (born_without_cutoff.once_kernel(False), alone[1]),
+            )
         table = SiteTable(rows, np.zeros((0, 4), dtype=np.int64), np.array(constants))
         reach = 0.0 if self.cutoff is None else cutoff
         return [SumTerm(forces, measure, table, level="long", reach=reach, alone=alone)]
@@ -144,8 +147,8 @@ def polynomials(largest: float) -> np.ndarray:
         left = float(np.abs(series[born_pairs.TERMS :]).sum() / series[0])
         if bound >= 0.9 or left > ACCURACY:
             raise ModelError(
-                "generalized-born: the sphere of one site, as others see it, is too large compared with the "
-                f"smallest: its share of the sum of their radii is {largest:.3g}; give larger radii, or smaller scales"
+                "generalized-born: the scaled sphere of one site is too large compared with the smallest radius: its "
+                f"share of the sum of both is {largest:.3g}; give larger radii, or smaller scales"
             )
         short = np.polynomial.Chebyshev(series[: born_pairs.TERMS])
         coefficients = short.convert(kind=np.polynomial.Polynomial).coef

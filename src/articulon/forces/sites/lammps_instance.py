@@ -225,8 +225,8 @@ class Instance:
                 self._command("run 1 pre no post no")
                 if placed is not None and not np.array_equal(self.x, placed):
                     raise ArticulonError(
-                        "LAMMPS: a fix of the instance moves its atoms, as 'nve' does; remove it (unfix), for this run "
-                        "moves them"
+                        "LAMMPS: a fix of the instance moves its atoms, as 'nve' does; remove it (unfix), because "
+                        "this run moves them"
                     )
             self._take(result, measures)
         except ArticulonError:

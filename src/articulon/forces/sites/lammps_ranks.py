@@ -99,7 +99,7 @@ class Ranks:
         self.served: list[Evaluates] = []
         """Instances that only rank 0 has requested."""
         self.count, self.differs = 0, ""
-        self.alike = False
+        self.synchronised = False
         """Whether all ranks take the same steps, so that rank 0's data are sent only when the ranks are compared."""
         if self.size > 1:
             atexit.register(self.end)
@@ -153,8 +153,8 @@ class Ranks:
 
     def steps_together(self, numbers: np.ndarray, steps: int) -> int:
         """Return how many steps all ranks share, beginning from rank 0's state: the smallest number that any of them is
-        about to take, or 0 if some only serve rank 0. If the number is positive, ``alike`` is set, and the caller
-        resets it.
+        about to take, or 0 if some only serve rank 0. If the number is positive, ``synchronised`` is set, and the
+        caller resets it.
 
         Ranks choose the lengths of their chunks by the clock, so the lengths differ.
 
@@ -175,7 +175,7 @@ class Ranks:
         given = np.resize(np.append(numbers, [0.0, 0.0]), (3, -(-numbers.size // 3)))
         self._with_all(Call(BEGIN, 0, given.shape[1], due=True), Given(given))
         shared = self._least(steps)
-        self.alike = shared > 0
+        self.synchronised = shared > 0
         return shared
 
     def _least(self, own: int) -> int:
@@ -205,7 +205,7 @@ class Ranks:
                 self.ended = True
                 self._check()
                 raise RanksEnd
-            given = own if self.alike and not theirs.due else self._of_rank_0(theirs, own)
+            given = own if self.synchronised and not theirs.due else self._of_rank_0(theirs, own)
             same = self._same(call, own, theirs, given)
             if theirs.due:
                 self._check()

@@ -242,7 +242,7 @@ def extend_plane(table, x):
 
 
 @routine
-def pull_block(table, cell, particles, block):
+def field_forces_of_block(table, cell, particles, block):
     """Add −q ∇φ to the forces on a block of places, with φ the potential on the mesh, and the surface term."""
     constants, rows, members, inverse = table.constants, table.rows[0], table.members, cell.inverse
     nx, ny, nz, order = int(constants[NX]), int(constants[NY]), int(constants[NZ]), int(constants[ORDER])

@@ -29,11 +29,11 @@ from articulon.forces.sites.mesh_charges import (
     SPLINES,
     SURFACE,
     extend_plane,
+    field_forces_of_block,
     join_plane,
     layout,
     locate_block,
     padded_row,
-    pull_block,
     share_out,
     spread_share,
 )
@@ -140,7 +140,7 @@ def mesh_forces(table, cell, particles, neighbours):
         _transform_plane(table, x, False)
         extend_plane(table, x)
     for block in range(blocks):
-        pull_block(table, cell, particles, block)
+        field_forces_of_block(table, cell, particles, block)
 
 
 @kernel(parallel=True, called="either")
@@ -163,7 +163,7 @@ def mesh_forces_parallel(table, cell, particles, neighbours):
         _transform_plane(table, np.int64(x), False)
         extend_plane(table, np.int64(x))
     for block in prange(blocks):
-        pull_block(table, cell, particles, np.int64(block))
+        field_forces_of_block(table, cell, particles, np.int64(block))
 
 
 @kernel(called="either", allocates=True)

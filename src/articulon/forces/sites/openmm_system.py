@@ -199,8 +199,9 @@ def _check_constraints(system: Any, model: Model, where: str) -> None:
         if link[a] != link[b] or nodes[a] or nodes[b]:
             names = [_carrier(model, one) for one in (a, b)]
             raise ModelError(
-                f"{where}.system: a constraint connects site {a} of {names[0]} and site {b} of {names[1]}, but "
-                "here only joints do so; create the system without constraints between bodies (constraints=None)"
+                f"{where}.system: a constraint connects site {a} of {names[0]} and site {b} of {names[1]}, but in "
+                "articulon only joints constrain bodies; create the system without constraints between bodies "
+                "(constraints=None)"
             )
 
 

@@ -213,7 +213,9 @@ def once_kernel(laws: Combination, parallel: bool) -> Any:
     return specialised(forces_of_pairs, name, parallel=parallel, called="value", cached=laws.cached, TAKE_SHARE=taking)
 
 
-def goes_once(laws: tuple[PairTerm | None, ...], rows: np.ndarray, charged_rows: np.ndarray, sites: int) -> bool:
+def visits_pairs_once(
+    laws: tuple[PairTerm | None, ...], rows: np.ndarray, charged_rows: np.ndarray, sites: int
+) -> bool:
     """Whether pairs under one or two laws are visited once: if the laws support lanes, the law of charges has equal
     rows for all kinds, and the rows of the other law (kinds², width) are not too many when stored for each kind and
     site."""

@@ -37,7 +37,7 @@ from articulon.forces.sites.pair_sums import (
     no_rows,
     pair_table,
 )
-from articulon.forces.sites.pairs_once import goes_once, once_kernel, once_table
+from articulon.forces.sites.pairs_once import once_kernel, once_table, visits_pairs_once
 from articulon.forces.sites.site_positions import site_places
 from articulon.forces.sites.site_sums import list_sites, no_forces, no_measure, site_forces, sum_forces, sum_measures
 from articulon.forces.sites.site_tables import (
@@ -164,7 +164,7 @@ class SiteForces:
             by_kind = packed and self.listing.sorts is not None
             both = Combination(names, laws, kinds == 1, self.listing.everything, by_kind)
             table = pair_table(first, second, self.model.units.coulomb)
-            if self.listing.everything and goes_once((plain, charged), first, second, self.sites):
+            if self.listing.everything and visits_pairs_once((plain, charged), first, second, self.sites):
                 forces.append(prepare(once_kernel(both, self.parallel), FORCES))
                 table = once_table(table, self.kinds)
             else:

@@ -52,7 +52,7 @@ class LennardJonesWall(CutPairs):
                 break
             if isinstance(other, LennardJonesWall):
                 for face in set(self.faces_of(model, where)) & set(other.faces_of(model, f"forces[{k}]")):
-                    raise ModelError(f"{where}.faces: {face} has a wall already, by forces[{k}]; leave one of them out")
+                    raise ModelError(f"{where}.faces: forces[{k}] has a wall at {face} already; leave one of them out")
         table = self.table(model, where)
         kinds = model.sites.kinds
         for kind in self.parameters:

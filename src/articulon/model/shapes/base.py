@@ -97,7 +97,7 @@ class Shape(Declaration):
         """Return a quantity as a number; raises ModelError if it is text with a unit."""
         if isinstance(value, str):
             raise ModelError(
-                f"{key}: {shown(value)} carries a unit; use the shape of a model, or "
+                f"{key}: {shown(value)} has a unit; use the shape of a model, or "
                 f"{type(self).__name__}(...).resolved(units)"
             )
         return float(value)

@@ -16,9 +16,9 @@ from articulon.model.joints import BY_NAME
 from articulon.model.shapes import AnyShape
 from articulon.studio.editing.case_changes import bodies_of, body_names, body_number, free_name, value_or_none
 from articulon.studio.editing.case_errors import about
+from articulon.studio.editing.editor_actions import Editor, on_input
 from articulon.studio.editing.form_view import FormView
 from articulon.studio.editing.forms import FormField, family_of, form_of
-from articulon.studio.editing.hands import Editor, follow
 from articulon.studio.editing.joint_handles import Drag
 from articulon.studio.editing.table_views import ListView
 from articulon.units import UnitSystem
@@ -50,7 +50,7 @@ class BodyEditor(Editor, Protocol):
 
 
 @dataclass
-class Held:
+class ControlledBody:
     """The body for which a set of controls was made. It is stored because another page may select another body before
     an action on these controls arrives."""
 
@@ -76,46 +76,48 @@ class BodyView:
         self._drag = gui.add_dropdown(
             "drag",
             ("motion", "joint", "off"),
-            hint="In the scene: the joint's initial coordinates, or where the joint is and its axis.",
+            hint="In the scene: the joint's initial coordinates, or the position and the axis of the joint.",
         )
         self._container = gui.add_folder(None)
         with gui.add_folder("shapes", expand_by_default=False):
             self._shapes = ListView(gui, editor, "model.bodies[0].shape", "shape", SHAPES, lambda _: {})
         self._form: FormView | None = None
-        self._form_of: Held | None = None
-        self._held = Held(None)
-        self._hold(None)
-        follow(self._which, editor, lambda name: setattr(editor, "selected", name))
-        follow(self._drag, editor, lambda what: setattr(editor, "drag", what))
+        self._form_of: ControlledBody | None = None
+        self._controlled = ControlledBody(None)
+        self._make_controls(None)
+        on_input(self._which, editor, lambda name: setattr(editor, "selected", name))
+        on_input(self._drag, editor, lambda what: setattr(editor, "drag", what))
 
-    def _hold(self, name: str | None) -> None:
+    def _make_controls(self, name: str | None) -> None:
         """Make the controls for one body."""
-        held = self._held = Held(name)
+        controlled = self._controlled = ControlledBody(name)
         if self._inside is not None:
             self._inside.remove()
         with self._place:
             self._inside = self._gui.add_folder(None)
         with self._inside:
             buttons = self._gui.add_button_group(
-                "bodies", ("add", "delete"), hint="A new body hangs on the one that is chosen."
+                "bodies", ("add", "delete"), hint="A new body is joined to the selected body."
             )
             self._name = self._gui.add_text(
-                "name", name or "", disabled=name is None, hint="Changes wherever the body is named."
+                "name", name or "", disabled=name is None, hint="Also changes all places that name the body."
             )
-        follow(buttons, self._editor, lambda word: self._add(held) if word == "add" else self._delete(held))
-        follow(self._name, self._editor, lambda new: self._rename(held, new))
+        on_input(
+            buttons, self._editor, lambda word: self._add(controlled) if word == "add" else self._delete(controlled)
+        )
+        on_input(self._name, self._editor, lambda new: self._rename(controlled, new))
 
-    def _add(self, held: Held) -> None:
+    def _add(self, controlled: ControlledBody) -> None:
         editor = self._editor
         name = free_name(editor.document.bodies)
-        editor.document.add_body(name, **beginning(editor.document.table, held.name))
+        editor.document.add_body(name, **beginning(editor.document.table, controlled.name))
         editor.selected = name
 
-    def _delete(self, held: Held) -> None:
-        editor, body = self._editor, held.name
+    def _delete(self, controlled: ControlledBody) -> None:
+        editor, body = self._editor, controlled.name
         if body is None:
             return
-        also = editor.document.goes_with(body)
+        also = editor.document.deleted_with(body)
 
         def delete() -> None:
             parent = editor.document.value(("model", "bodies", body_number(editor.document.table, body), "parent"))
@@ -128,11 +130,11 @@ class BodyView:
         else:
             delete()
 
-    def _rename(self, held: Held, name: str) -> None:
-        editor, old, new = self._editor, held.name, name.strip()
+    def _rename(self, controlled: ControlledBody, name: str) -> None:
+        editor, old, new = self._editor, controlled.name, name.strip()
         if old is not None and new != old:
             editor.document.rename_body(old, new, merges="name")
-            held.name = new
+            controlled.name = new
             if editor.selected == old:
                 editor.selected = new
 
@@ -142,8 +144,8 @@ class BodyView:
         if editor.selected not in (GROUND, *names):
             editor.selected = names[-1] if names else None
         chosen = "" if editor.selected in (None, GROUND) else str(editor.selected)
-        if (self._held.name or "") != chosen:
-            self._hold(chosen or None)
+        if (self._controlled.name or "") != chosen:
+            self._make_controls(chosen or None)
         options = (GROUND, *names)
         if tuple(self._which.options) != options:
             self._which.options = options
@@ -170,19 +172,19 @@ class BodyView:
                 str(body.get("joint")),
                 document.units,
             )
-        held = self._held
-        if self._form is not None and self._form_of is held and fields and self._form.takes(fields):
+        controlled = self._controlled
+        if self._form is not None and self._form_of is controlled and fields and self._form.takes(fields):
             return
         if self._form is not None:
             self._form.remove()
         self._form = None
         if fields:
             with self._container:
-                self._form = FormView(self._gui, self._editor, fields, partial(self._change, held))
-        self._form_of = held
+                self._form = FormView(self._gui, self._editor, fields, partial(self._change, controlled))
+        self._form_of = controlled
 
-    def _change(self, held: Held, key: str, value: Any) -> None:
-        document, name = self._editor.document, held.name
+    def _change(self, controlled: ControlledBody, key: str, value: Any) -> None:
+        document, name = self._editor.document, controlled.name
         if name is None:
             return
         if key in JOINED and value is not None:

@@ -97,14 +97,18 @@ def with_form(table: Mapping[str, Any], path: Sequence[Part], word: str, form: t
     table, path
         The case, and the path of the section.
     word
-        Word that selects the new kind, such as ``"rk4"``. form Declaration of the new kind. Raises
+        Word that selects the new kind, such as ``"rk4"``.
+    form
+        Declaration of the new kind.
+
+    Raises
     ------
     CaseError
         For a section that has only one kind.
     """
     key, there = chooser(path), value_or_none(table, path)
     if key is None:
-        raise CaseError(f"{dotted(path)}: has one form only, and none to choose")
+        raise CaseError(f"{dotted(path)}: has only one kind, so there is no choice")
     values = there if isinstance(there, Mapping) else {}
     kept = {name: value for name, value in values.items() if name in form.model_fields and name != key}
     try:
@@ -255,7 +259,7 @@ def without_body(table: Mapping[str, Any], name: str) -> tuple[Table, list[str]]
     words = [f"body '{one}', which hangs on it" for one in gone[1:]]
     removed: set[tuple[Part, ...]] = {("model", "bodies", body_number(table, one)) for one in gone}
     for mention in (one for one in mentions(table) if one.name in gone):
-        place = _what_goes(table, mention)
+        place = _deleted_with(table, mention)
         if place not in removed:
             removed.add(place)
             words.append(f"{_called(table, place)}, which names '{mention.name}'")
@@ -269,7 +273,7 @@ def without_body(table: Mapping[str, Any], name: str) -> tuple[Table, list[str]]
     return result, words
 
 
-def _what_goes(table: Mapping[str, Any], mention: Mention) -> tuple[Part, ...]:
+def _deleted_with(table: Mapping[str, Any], mention: Mention) -> tuple[Part, ...]:
     """Return the path of the element that is deleted together with a mentioned body. This is the entry, if it is in a
     table or list of several bodies; otherwise the force, check, loop or site, or the key."""
     path = mention.path
@@ -299,8 +303,8 @@ def _check_site_numbers(table: Mapping[str, Any], removed: set[tuple[Part, ...]]
         users.append("model.atoms")
     if users:
         raise CaseError(
-            f"{users[0]}: counts sites by their numbers, which change when a body goes that carries some; remove "
-            f"{' and '.join(users)} first"
+            f"{users[0]}: refers to sites by number, and the numbers change if a body is deleted that carries some; "
+            f"remove {' and '.join(users)} first"
         )
 
 

@@ -80,7 +80,7 @@ class CaseDocument:
         self._read(text)
         self._history = TextHistory(text)
         self._on_disk: str | None = None
-        self._told: list[Callable[[], Any]] = []
+        self._callbacks: list[Callable[[], Any]] = []
         self._checked: tuple[str, Case | None, dict[str, str]] | None = None
         self._built: tuple[str, Model | None, dict[str, str]] | None = None
         self._of: tuple[Case, Model] | None = None
@@ -249,12 +249,12 @@ class CaseDocument:
         self._tell()
 
     def _tell(self) -> None:
-        for callback in self._told:
+        for callback in self._callbacks:
             callback()
 
     def on_change(self, callback: Callable[[], Any]) -> None:
         """Register a function that is called after each step, undo and redo."""
-        self._told.append(callback)
+        self._callbacks.append(callback)
 
     @property
     def undoes(self) -> str | None:
@@ -306,7 +306,11 @@ class CaseDocument:
         key
             Key of the section: ``integrator``, ``scaling``, ``thermostat``, ``forces[0]``.
         word
-            Word that selects the new kind, such as ``"rk4"``. form Declaration of the new kind. Raises
+            Word that selects the new kind, such as ``"rk4"``.
+        form
+            Declaration of the new kind.
+
+        Raises
         ------
         CaseError
             For a section that has only one kind.
@@ -328,7 +332,7 @@ class CaseDocument:
         observables and variants. Raises CaseError for a name that is taken."""
         self._step(f"rename '{old}' to '{new.strip()}'", case_changes.with_name(self.table, old, new), merges)
 
-    def goes_with(self, body: str) -> list[str]:
+    def deleted_with(self, body: str) -> list[str]:
         """Return a list of all that is deleted with a body, one line each: its descendants, and forces, sites, loops
         and checks that name it. Raises CaseError in the same cases as :meth:`delete_body`."""
         return case_changes.without_body(self.table, body)[1]
@@ -341,7 +345,7 @@ class CaseDocument:
         body
             Name of the body.
         all_of_it
-            Whether all elements that :meth:`goes_with` lists are deleted too.
+            Whether all elements that :meth:`deleted_with` lists are deleted too.
 
         Raises
         ------
@@ -350,7 +354,7 @@ class CaseDocument:
         """
         table, words = case_changes.without_body(self.table, body)
         if words and not all_of_it:
-            raise CaseError(f"'{body}' cannot be deleted alone: with it goes {'; '.join(words)}")
+            raise CaseError(f"'{body}' cannot be deleted alone; this would also delete {'; '.join(words)}")
         self._step(f"delete body '{body}'", table)
 
     def set_coordinates(self, coordinates: Mapping[str, Sequence[float]], *, merges: str | None = None) -> None:
@@ -420,10 +424,10 @@ class CaseDocument:
         if not over and file.exists():
             own = self.path is not None and file.resolve() == self.path.resolve()
             if not own:
-                raise CaseError(f"{file}: there is such a file already; choose another name, or write over it")
+                raise CaseError(f"{file}: the file exists already; choose another name, or overwrite it")
             if _digest(file.read_bytes()) != self._on_disk:
                 raise CaseError(
-                    f"{file}: has changed on the disk since it was read; save under another name, or write over it"
+                    f"{file}: has changed on the disk since it was read; save under another name, or overwrite it"
                 )
         write_text(file, content, new=not file.exists())
         self.path, self._source = file, str(file)

@@ -28,11 +28,11 @@ from articulon.model import Model
 from articulon.simulation.checks import CHECKS
 from articulon.studio.editing.body_view import BodyView
 from articulon.studio.editing.case_document import CaseDocument
+from articulon.studio.editing.editor_actions import on_input
 from articulon.studio.editing.file_view import FileView
 from articulon.studio.editing.form_view import ONE_LINE, RED, one_line
 from articulon.studio.editing.forms import section_choice
 from articulon.studio.editing.handle_drags import HandleDrags
-from articulon.studio.editing.hands import follow
 from articulon.studio.editing.joint_dragging import Handle, dragged, joint_handle, joint_slice, placed_joint
 from articulon.studio.editing.joint_handles import Drag, EditedScene
 from articulon.studio.editing.table_views import ListView, SectionView
@@ -89,7 +89,7 @@ class EditorPanel:
         self.selected: str | None = None
         self.drag: Drag = "motion"
         self._notice = ""
-        self._told: list[Callable[[], Any]] = []
+        self._callbacks: list[Callable[[], Any]] = []
         self._lock, self._wake, self._closing = threading.RLock(), threading.Event(), threading.Event()
         self._actions: deque[tuple[Callable[[], Any], Any]] = deque()
         self._drags = HandleDrags()
@@ -147,7 +147,7 @@ class EditorPanel:
             self._files = FileView(gui, self)
         with gui.add_folder("case file"):
             self._text = TextView(gui, self)
-        follow(self._steps, self, lambda word: self.document.undo() if word == "undo" else self.document.redo())
+        on_input(self._steps, self, lambda word: self.document.undo() if word == "undo" else self.document.redo())
 
     def _add_studies(self, gui: viser.GuiApi) -> None:
         """Add the sections for locks, checks, comparisons, and studies of the parameters."""
@@ -223,8 +223,8 @@ class EditorPanel:
             with modal:
                 gui.add_html("".join(f'<div style="padding:0.2em 0.8em">{html.escape(line)}</div>' for line in lines))
                 sure, no = gui.add_button(yes, color="red"), gui.add_button("leave it")
-            follow(sure, self, lambda _: answered(action))
-            follow(no, self, lambda _: answered(lambda: None))
+            on_input(sure, self, lambda _: answered(action))
+            on_input(no, self, lambda _: answered(lambda: None))
 
     def take(self, document: CaseDocument) -> None:
         """Edit another case."""
@@ -241,10 +241,10 @@ class EditorPanel:
 
     def on_change(self, callback: Callable[[], Any]) -> None:
         """Register a function that is called after each change of the case."""
-        self._told.append(callback)
+        self._callbacks.append(callback)
 
     def _changed(self) -> None:
-        for callback in self._told:
+        for callback in self._callbacks:
             callback()
 
     def show(self, shown: bool = True) -> None:
@@ -296,7 +296,7 @@ class EditorPanel:
         saved = "not saved" if document.path is None else "changes not saved" if document.changed else "saved"
         saved += "" if self._text.draft is None else " · the text is not applied"
         done = [f"{word}: {what}" for word, what in (("undo", document.undoes), ("redo", document.redoes)) if what]
-        state = "ready to run" if not errors else f"{len(errors)} {'fault' if len(errors) == 1 else 'faults'}"
+        state = "ready to run" if not errors else f"{len(errors)} {'error' if len(errors) == 1 else 'errors'}"
         said = [self._notice] if self._notice else [f"{key}: {what}" for key, what in errors.items()]
         if document.lost_comments and not said:
             said = ["comments of the file could not be kept"]

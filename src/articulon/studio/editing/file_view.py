@@ -10,7 +10,7 @@ from articulon.cases.library import built_in_cases
 from articulon.errors import CaseError
 from articulon.inputs import clipped
 from articulon.studio.editing.case_document import CaseDocument
-from articulon.studio.editing.hands import Editor, follow
+from articulon.studio.editing.editor_actions import Editor, on_input
 from articulon.studio.editing.robot_cases import is_description
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ class FileView:
         gui.add_html(NO_CODE)
 
         # The fields are read when a button is pressed, because other pages may change them later.
-        follow(self._save, editor, lambda name: self._write(editor.document, name), lambda _: self._file.value)
-        follow(self._open, editor, self._begin_open, lambda _: self._which.value)
+        on_input(self._save, editor, lambda name: self._write(editor.document, name), lambda _: self._file.value)
+        on_input(self._open, editor, self._begin_open, lambda _: self._which.value)
 
     def _offered(self) -> tuple[str, ...]:
         found = self._editor.folder.iterdir()
@@ -99,7 +99,7 @@ class FileView:
             if over or not file.is_file():
                 raise
             question = f"Overwrite {file.name}?"
-            self._editor.ask(question, [str(error)], "write over it", lambda: self._write(document, name, over=True))
+            self._editor.ask(question, [str(error)], "overwrite it", lambda: self._write(document, name, over=True))
             return
         if document is self._editor.document:
             self._file.value = file.name  # type: ignore[misc]

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from articulon.errors import CaseError
+from articulon.studio.editing.editor_actions import Editor, on_input
 from articulon.studio.editing.forms import UNSET, FormField
-from articulon.studio.editing.hands import Editor, follow
 
 if TYPE_CHECKING:
     import viser
@@ -69,7 +69,7 @@ class FormView:
         else:
             control = gui.add_text(field.label, field.text_of(field.default), hint=hint)
         self._controls[field.name] = control
-        follow(control, self._editor, lambda given: self._take(field, given))
+        on_input(control, self._editor, lambda given: self._take(field, given))
 
     def _take(self, field: FormField, given: Any) -> None:
         """Take over a value that a page has put into a field."""

@@ -8,14 +8,14 @@ from typing import NamedTuple
 from articulon.studio.editing.joint_dragging import Handle
 from articulon.studio.editing.joint_handles import Drag
 
-Held = tuple[str, Drag]
+HandleKey = tuple[str, Drag]
 """Name of the body for which a handle was made, and the kind of drag."""
 
 
 class Dragged(NamedTuple):
     """A dragged handle."""
 
-    held: Held
+    held: HandleKey
     """Body and kind of drag of the handle."""
     handle: Handle
     """Place of the handle."""
@@ -25,28 +25,28 @@ class HandleDrags:
     """Queue of the drags that pages report on their own threads; the panel's thread reads it."""
 
     def __init__(self) -> None:
-        self._told: queue.SimpleQueue[tuple[int | None, Dragged | None, bool]] = queue.SimpleQueue()
+        self._reports: queue.SimpleQueue[tuple[int | None, Dragged | None, bool]] = queue.SimpleQueue()
         self._holders: dict[int | None, Dragged] = {}
 
-    def tell(self, phase: str, handle: Handle, held: Held, page: int | None) -> None:
+    def tell(self, phase: str, handle: Handle, held: HandleKey, page: int | None) -> None:
         """Report a drag by a page, given by its number. The drag ends if ``phase`` is ``end``; otherwise it starts or
         continues."""
-        self._told.put((page, Dragged(held, handle), phase == "end"))
+        self._reports.put((page, Dragged(held, handle), phase == "end"))
 
     def forget(self, page: int) -> None:
         """Remove a page that has been closed. A handle that it was dragging stays at its place."""
-        self._told.put((page, None, True))
+        self._reports.put((page, None, True))
 
     @property
     def held(self) -> bool:
         """Whether any page holds a handle."""
         return bool(self._holders)
 
-    def latest(self) -> dict[Held, tuple[Handle, bool]]:
+    def latest(self) -> dict[HandleKey, tuple[Handle, bool]]:
         """Return the place of each dragged handle, and whether it has been released."""
-        found: dict[Held, tuple[Handle, bool]] = {}
-        while not self._told.empty():
-            page, drag, ended = self._told.get()
+        found: dict[HandleKey, tuple[Handle, bool]] = {}
+        while not self._reports.empty():
+            page, drag, ended = self._reports.get()
             before = self._holders.pop(page, None)
             drag = drag or before
             if drag is None:

@@ -137,8 +137,8 @@ class EditedScene:
                         head_length=0.28,
                     )
                 )
-            ways = handle_ways(joint, what)
-            if ways is None:
+            options = drag_options(joint, what)
+            if options is None:
                 return
             # Another body may be selected before a drag is handled, so the body is stored here.
             held = (model.names[body], what)
@@ -151,7 +151,7 @@ class EditedScene:
                 depth_test=False,
                 position=tuple(place),
                 wxyz=tuple(at.rotation),
-                **ways,
+                **options,
             )
 
             @self._handle.on_update
@@ -196,7 +196,7 @@ def frame_at(model: Model, q: np.ndarray) -> Frame:
     return Frame(positions, rotations, 0.0, None if model.box is None else np.asarray(model.box.vectors))
 
 
-def handle_ways(joint: Any, what: Drag) -> dict[str, Any] | None:
+def drag_options(joint: Any, what: Drag) -> dict[str, Any] | None:
     """Return the directions in which a handle can be dragged, as arguments for viser; None if it cannot be dragged."""
     if what == "joint":
         return {"disable_sliders": True}

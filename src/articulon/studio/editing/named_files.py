@@ -103,7 +103,7 @@ class Bounds:
         """Return a line for each key that names new code. Code is new if the case did not name it when it was opened
         with permission to run code."""
         return [
-            f"{key}: '{clipped(code)}' is not run: the code that was allowed is that which the case named when it was "
+            f"{key}: '{clipped(code)}' is not run: only code is allowed that the case named when it was "
             "opened; save the case, and open it by the command, which can allow this"
             for key, code in code_of(table, source).items()
             if code not in self._code

@@ -15,9 +15,9 @@ from articulon.families import Family
 from articulon.studio.editing.case_changes import value_or_none
 from articulon.studio.editing.case_document import CaseDocument
 from articulon.studio.editing.case_errors import about
+from articulon.studio.editing.editor_actions import Editor, on_input
 from articulon.studio.editing.form_view import FormView
 from articulon.studio.editing.forms import UNSET, form_of, members
-from articulon.studio.editing.hands import Editor, follow
 
 if TYPE_CHECKING:
     import viser
@@ -74,7 +74,7 @@ class SectionView:
             if isinstance(choice, Family) or optional:
                 label = choice.key if isinstance(choice, Family) else name
                 self._word = gui.add_dropdown(label, ([UNSET] if optional else []) + words)
-                follow(self._word, editor, self._choose)
+                on_input(self._word, editor, self._choose)
             # Controls that are added to the folder later appear below the fields.
             self._place = gui.add_folder(None)
 
@@ -125,7 +125,7 @@ class SectionView:
 
 
 @dataclass(frozen=True)
-class Held:
+class ControlledElement:
     """The element of a list for which a set of controls was made. It is stored because another page may select another
     element, or delete an element, before an action on these controls arrives."""
 
@@ -146,7 +146,10 @@ class Held:
         """Raise CaseError if another element may have taken this place, because an element of the list has been
         deleted."""
         if len(_elements(document.value(self.key))) < self.count:
-            raise CaseError(f"{dotted(self.key)}: something was deleted here in the meantime; look, and do it again")
+            raise CaseError(
+                f"{dotted(self.key)}: an element of the list was deleted in the meantime; check the list, and repeat "
+                "the change"
+            )
 
 
 class ListView:
@@ -185,7 +188,7 @@ class ListView:
         self._number = 0
         self._container = gui.add_folder(None)
         self._form: FormView | None = None
-        self._held = Held(self._key, 0, 0, alone=False)
+        self._controlled = ControlledElement(self._key, 0, 0, alone=False)
         self._inside: Any = None
         with self._container:
             self._which = gui.add_dropdown(noun, (UNSET,))
@@ -193,18 +196,18 @@ class ListView:
             self._place = gui.add_folder(None)
             self._fields = gui.add_folder(None)
             self._below = gui.add_folder(None)
-        follow(self._which, editor, self._select)
+        on_input(self._which, editor, self._select)
         self._noun = noun
-        self._hold(self._held)
+        self._make_controls(self._controlled)
 
     def point_at(self, path: Sequence[Part]) -> None:
         """Show another list, at a path."""
         if tuple(path) != self._key:
             self._key, self._number = tuple(path), 0
 
-    def _hold(self, held: Held) -> None:
+    def _make_controls(self, controlled: ControlledElement) -> None:
         """Make the controls for one element; :meth:`show` adds its form."""
-        self._held = held
+        self._controlled = controlled
         for old in (self._inside, self._form, *(section.folder for section in self._sections)):
             if old is not None:
                 old.remove()
@@ -217,44 +220,44 @@ class ListView:
         def pressed(what: tuple[str, str | None]) -> None:
             word, kind = what
             if word == "add":
-                self._add(held, kind)
+                self._add(controlled, kind)
             else:
-                self._delete(held)
+                self._delete(controlled)
 
         kind = self._kind
-        follow(buttons, self._editor, pressed, lambda group: (group.value, None if kind is None else kind.value))
+        on_input(buttons, self._editor, pressed, lambda group: (group.value, None if kind is None else kind.value))
         with self._below:
             self._sections = [
                 SectionView(
                     self._gui,
                     self._editor,
-                    (*held.path, key),
+                    (*controlled.path, key),
                     family,
                     optional=True,
                     opens=True,
-                    check=lambda: held.check(self._editor.document),
+                    check=lambda: controlled.check(self._editor.document),
                 )
                 for key, family in self._inner.items()
-                if held.count
+                if controlled.count
             ]
 
     def _select(self, option: str) -> None:
         if option in self._which.options:
             self._number = list(self._which.options).index(option)
 
-    def _add(self, held: Held, kind: str | None) -> None:
+    def _add(self, controlled: ControlledElement, kind: str | None) -> None:
         document = self._editor.document
         fields = dict(self._begun(document))
         if kind is not None and isinstance(self._choice, Family):
             fields = {self._choice.key: kind, **fields}
-        number = document.add(held.key, **fields)
-        if held.key == self._key:
+        number = document.add(controlled.key, **fields)
+        if controlled.key == self._key:
             self._number = number
 
-    def _delete(self, held: Held) -> None:
-        held.check(self._editor.document)
-        self._editor.document.set(held.path, None)
-        if held.key == self._key and held.number <= self._number:
+    def _delete(self, controlled: ControlledElement) -> None:
+        controlled.check(self._editor.document)
+        self._editor.document.set(controlled.path, None)
+        if controlled.key == self._key and controlled.number <= self._number:
             self._number = max(0, self._number - 1)
 
     def show(self, table: Mapping[str, Any], errors: Mapping[str, str]) -> None:
@@ -262,9 +265,9 @@ class ListView:
         listed = value_or_none(table, self._key)
         elements = _elements(listed)
         self._number = min(self._number, max(0, len(elements) - 1))
-        held = Held(self._key, self._number, len(elements), isinstance(listed, Mapping))
-        if held != self._held:
-            self._hold(held)
+        controlled = ControlledElement(self._key, self._number, len(elements), isinstance(listed, Mapping))
+        if controlled != self._controlled:
+            self._make_controls(controlled)
         options = tuple(_called(elements, k) for k in range(len(elements))) or (UNSET,)
         if tuple(self._which.options) != options:
             self._which.options = options
@@ -272,12 +275,12 @@ class ListView:
             self._which.value = options[self._number]  # type: ignore[misc]
         element = elements[self._number] if elements else None
         declaration = self._declaration(element)
-        change = partial(self._change, held)
+        change = partial(self._change, controlled)
         self._form = form_for(
             self._gui, self._editor, self._choice, declaration, self._form, self._fields, change, tuple(self._inner)
         )
         if self._form is not None and element is not None:
-            self._form.show(element, about(errors, dotted(held.path)))
+            self._form.show(element, about(errors, dotted(controlled.path)))
         for section in self._sections:
             section.show(table, errors)
 
@@ -286,9 +289,9 @@ class ListView:
             return None if element is None else self._choice  # type: ignore[return-value]
         return self._choice.members.get(str(element.get(self._choice.key)))
 
-    def _change(self, held: Held, name: str, value: Any) -> None:
-        held.check(self._editor.document)
-        path: Sequence[Part] = (*held.path, name)
+    def _change(self, controlled: ControlledElement, name: str, value: Any) -> None:
+        controlled.check(self._editor.document)
+        path: Sequence[Part] = (*controlled.path, name)
         self._editor.document.set(path, value, merges=dotted(path))
 
 

@@ -11,8 +11,8 @@ from articulon.cases.overrides import parsed
 from articulon.errors import CaseError
 from articulon.inputs import clipped
 from articulon.studio.editing.case_changes import path_of
+from articulon.studio.editing.editor_actions import Editor, on_input
 from articulon.studio.editing.form_view import FAULT, GREY, RED, one_line
-from articulon.studio.editing.hands import Editor, follow
 from articulon.studio.editing.text_lines import key_lines, line_of, line_of_error, without_line
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ class TextView:
         self._buttons = gui.add_button_group("text", ("apply", "discard"))
         self._state = gui.add_html("")
         self._text = gui.add_text("case file", self._base, multiline=True)
-        follow(self._text, editor, self._type)
-        follow(self._buttons, editor, self._press, lambda group: (group.value, self._text.value))
+        on_input(self._text, editor, self._type)
+        on_input(self._buttons, editor, self._press, lambda group: (group.value, self._text.value))
 
     def _type(self, text: str) -> None:
         if self.draft is None:

@@ -50,7 +50,10 @@ def _refuse_twins(walls: list[WallPart], where: str) -> None:
                 continue
             if wall.surface is None or other.surface is None or _same_surface(wall.surface, other.surface):
                 one, two = (part.name.rstrip(",") for part in (wall, other))
-                raise ModelError(f"{where}: {one} is where {two} is, and both would push; leave one of them out")
+                raise ModelError(
+                    f"{where}: {one} and {two} are at the same place, and both would exert forces; leave one of them "
+                    "out"
+                )
 
 
 def _same_surface(one: Surface, other: Surface) -> bool:

@@ -27,7 +27,7 @@ class Editor(Protocol):
         """Whether an action of this control on the document is still pending."""
 
 
-def follow(
+def on_input(
     control: Any, editor: Editor, action: Callable[[Any], Any], value_of: Callable[[Any], Any] | None = None
 ) -> None:
     """Run an action after each input to a control, or press of a button. The action receives the control's value, or
@@ -36,10 +36,10 @@ def follow(
     The value is read on the thread that receives the input, because it may change later.
     """
 
-    async def told(event: viser.GuiEvent) -> None:
+    async def received(event: viser.GuiEvent) -> None:
         if event.client_id is not None:
             value = getattr(event.target, "value", None) if value_of is None else value_of(event.target)
             editor.act(lambda: action(value), control)
 
     # Buttons are clicked; all other controls are updated.
-    (control.on_click if hasattr(control, "on_click") else control.on_update)(told)
+    (control.on_click if hasattr(control, "on_click") else control.on_update)(received)

@@ -14,7 +14,7 @@ from articulon.model import Model
 
 
 @dataclass(frozen=True)
-class Ahead:
+class Predictions:
     """Predictions for a case before it has run."""
 
     approach: Approach | None = None
@@ -29,7 +29,7 @@ class Ahead:
         return None if self.approach is None else self.approach.inertia() / self.approach.duration
 
     @property
-    def late(self) -> float:
+    def delay(self) -> float:
         """Relative delay due to inertia if known, otherwise 0."""
         return self.inertia or 0.0
 
@@ -42,7 +42,7 @@ class Ahead:
         return a2, abs(self.approach.worst(a2)[1]) / self.approach.duration
 
 
-def ahead_of(subject: Subject, probe: float) -> Ahead:
+def predictions_of(subject: Subject, probe: float) -> Predictions:
     """Compute the motion without inertia of a case.
 
     Parameters
@@ -57,13 +57,13 @@ def ahead_of(subject: Subject, probe: float) -> Ahead:
     except ArticulonError:
         approach = None
     if approach is None or approach.motion is None:
-        return Ahead(approach)
+        return Predictions(approach)
     motion = approach.motion
     at = int(np.searchsorted(motion.times, motion.times[-1] - probe))
     k = min(max(at - 1, 0), motion.times.size - 1)
     if k == 0:
-        return Ahead(approach)
+        return Predictions(approach)
     q, u = motion.coordinates[k], motion.speeds[k]
     if not (np.isfinite(q).all() and np.isfinite(u).all()):
-        return Ahead(approach)
-    return Ahead(approach, replace(subject.model, q0=q.copy(), u0=u.copy()))
+        return Predictions(approach)
+    return Predictions(approach, replace(subject.model, q0=q.copy(), u0=u.copy()))

@@ -26,7 +26,7 @@ PLACEHOLDER = 1e-3
 """Placeholder for a step that is not known yet, as a fraction of the time between frames."""
 
 
-class Way(NamedTuple):
+class Candidate(NamedTuple):
     """An option before anything is measured."""
 
     name: str
@@ -106,14 +106,14 @@ _CONTROLLED = ("kutta-merson", "dormand-prince", "runge-kutta-fehlberg")
 """Explicit integrators that choose their steps by an error estimate."""
 
 
-def way(subject: Subject, name: str, changes: Mapping[str, Any]) -> Way:
+def candidate_option(subject: Subject, name: str, changes: Mapping[str, Any]) -> Candidate:
     """Return the option with the given changes. If its features are incompatible, the option contains the reason."""
     try:
         case = subject.changed(changes)
     except ArticulonError as error:
-        return Way(name, changes, None, _plain(str(error), subject))
+        return Candidate(name, changes, None, _plain(str(error), subject))
     refused = subject.refusal(case)
-    return Way(name, changes, None if refused else case, refused)
+    return Candidate(name, changes, None if refused else case, refused)
 
 
 def _plain(message: str, subject: Subject) -> str:
@@ -134,31 +134,33 @@ def explicit_rules(subject: Subject, scales: CaseTimeScales) -> list[str]:
     return ["kutta-merson" if subject.noisy else "dormand-prince"]
 
 
-def explicit(subject: Subject, scales: CaseTimeScales) -> Way:
+def explicit(subject: Subject, scales: CaseTimeScales) -> Candidate:
     """Return the unscaled option with an explicit integrator: velocity Verlet for contacts, particles, or long runs
     under conservative forces; otherwise an integrator that chooses its steps by their error."""
-    ways = [way(subject, "explicit", of_rule(subject, rule)) for rule in explicit_rules(subject, scales)]
-    return next((one for one in ways if one.case is not None), ways[0])
+    candidates = [
+        candidate_option(subject, "explicit", of_rule(subject, rule)) for rule in explicit_rules(subject, scales)
+    ]
+    return next((one for one in candidates if one.case is not None), candidates[0])
 
 
-def friction_implicit(subject: Subject) -> Way:
+def friction_implicit(subject: Subject) -> Candidate:
     """Return the unscaled option with implicit friction."""
-    return way(subject, "friction-implicit", of_rule(subject, "friction-implicit"))
+    return candidate_option(subject, "friction-implicit", of_rule(subject, "friction-implicit"))
 
 
-def overdamped(subject: Subject) -> Way:
+def overdamped(subject: Subject) -> Candidate:
     """Return the option without inertia."""
     thermostat = subject.case.thermostat
     if subject.particles and thermostat is not None and thermostat.way == OVERDAMPS:
-        return way(subject, "overdamped", of_rule(subject, OF_PARTICLES))
-    found = way(subject, "overdamped", of_rule(subject, "overdamped"))
+        return candidate_option(subject, "overdamped", of_rule(subject, OF_PARTICLES))
+    found = candidate_option(subject, "overdamped", of_rule(subject, "overdamped"))
     if found.case is not None and not subject.drag:
         why = "there is no drag, and without drag only inertia determines the motion"
-        return Way("overdamped", found.changes, None, why)
+        return Candidate("overdamped", found.changes, None, why)
     return found
 
 
-def scaled(subject: Subject, a2: float) -> Way:
+def scaled(subject: Subject, a2: float) -> Candidate:
     """Return the option in which all forces except inertia are multiplied by one factor, with an integrator that
     chooses its steps."""
     own = subject.case.integrator
@@ -177,17 +179,17 @@ def scaled(subject: Subject, a2: float) -> Way:
     )
     if subject.case.thermostat is not None:
         why += "; with a thermostat at the unscaled target it samples positions at T/a2"
-    return Way("scaled", found.changes, None, why)
+    return Candidate("scaled", found.changes, None, why)
 
 
-def _scaled_by(subject: Subject, rule: str, a2: float) -> Way:
+def _scaled_by(subject: Subject, rule: str, a2: float) -> Candidate:
     """Return the option in which all forces except inertia are multiplied by one factor, with a given integrator."""
     changes: dict[str, Any] = of_rule(subject, rule)
     changes.pop("scaling.policy", None)
-    return way(subject, "scaled", {**changes, "scaling.policy": "constant", "scaling.a2": a2})
+    return candidate_option(subject, "scaled", {**changes, "scaling.policy": "constant", "scaling.a2": a2})
 
 
-def adaptive(subject: Subject) -> Way | None:
+def adaptive(subject: Subject) -> Candidate | None:
     """Return the option that locks the joints and modes named in the case; None if it names none."""
     case = subject.case
     if case.adaptive is None:
@@ -195,10 +197,10 @@ def adaptive(subject: Subject) -> Way | None:
     changes: dict[str, Any] = {} if case.adaptive.on else {"adaptive.on": True}
     if case.scaling.scales:
         changes["scaling.policy"] = "none"
-    return way(subject, "adaptive", changes)
+    return candidate_option(subject, "adaptive", changes)
 
 
-def quiet_joints(subject: Subject, reach: Mapping[str, float], tolerance: float, every: float) -> Way:
+def quiet_joints(subject: Subject, reach: Mapping[str, float], tolerance: float, every: float) -> Candidate:
     """Return the option in which joints that hardly rotated in the probe are locked.
 
     Parameters
@@ -214,7 +216,7 @@ def quiet_joints(subject: Subject, reach: Mapping[str, float], tolerance: float,
         Time between decisions [time].
     """
     if not reach:
-        return Way("adaptive", {}, None, "no joint between two bodies rotates freely, so that none can be locked")
+        return Candidate("adaptive", {}, None, "no joint between two bodies rotates freely, so that none can be locked")
     quiet = sorted(name for name, angle in reach.items() if angle < tolerance)
     if 2 * len(quiet) < len(reach):
         worst = max(reach, key=lambda name: reach[name])
@@ -223,7 +225,7 @@ def quiet_joints(subject: Subject, reach: Mapping[str, float], tolerance: float,
             f"that of '{worst}' by {reach[worst]:.2g} rad: "
             + ("locking the others would save less than half" if quiet else "there are no others to lock")
         )
-        return Way("adaptive", {}, None, why)
+        return Candidate("adaptive", {}, None, why)
     group = {"name": "quiet", "bodies": quiet, "lock": {"when": "schedule", "times": [0.0]}}
     changes = unscaled(subject.case) | {"adaptive": {"every": every, "groups": [group]}}
-    return way(subject, "adaptive", changes)
+    return candidate_option(subject, "adaptive", changes)

@@ -16,7 +16,7 @@ DURATION, FRAMES = "run.duration", "run.frames"
 """Keys that may differ if a run is extended."""
 
 
-def going_on(folder: Path, case: Case, name: str = CASE) -> tuple[Case, Case | None]:
+def extended_case(folder: Path, case: Case, name: str = CASE) -> tuple[Case, Case | None]:
     """Return the case with which the run in a folder continues, and the shorter case that has been run so far.
 
     The shorter case is read from the file ``name`` in the folder. It is None if the folder holds the same case, or a

@@ -15,19 +15,19 @@ from articulon.forces.sites.born_pairs import (
     BORN,
     CHARGE,
     COUPLING,
+    ENERGY_SLOPE,
+    INTEGRAL,
+    INTEGRAL_SLOPE,
     INVERSE,
     OFFSET,
-    PULL,
     ROWS,
-    SHADE,
-    SHADOW,
+    SCREENING_RADIUS,
     SLOPE,
-    STEEP,
+    descreening,
+    descreening_slope,
     inverse_root,
     polynomial,
     screened,
-    shade_slope,
-    shaded,
 )
 from articulon.forces.sites.born_sums import arrange, set_radius
 from articulon.forces.sites.pairs_once import (
@@ -56,7 +56,7 @@ single precision."""
 
 
 def rows_for(sites: int) -> np.ndarray:
-    """Rows for a number of sites, padded to whole groups. Padding sites cast no shadow and have no charge."""
+    """Rows for a number of sites, padded to whole groups. Padding sites do not screen others and have no charge."""
     shares = min(-(-sites // BLOCK), MOST_SHARES)
     rows = np.zeros((SUMS + KINDS_OF_SUMS * shares, -(-(sites + 1) // WIDTH) * WIDTH))
     rows[[OFFSET, BORN, INVERSE]] = 1.0
@@ -65,41 +65,40 @@ def rows_for(sites: int) -> np.ndarray:
 
 
 @jit
-def shade_site(i, first, last, own, at, table):
-    """Compute the shadow of each sphere of some groups on the sphere of a site, and the shadow of this sphere on each
-    of them."""
+def descreen_site(i, first, last, own, at, table):
+    """Compute the descreening of a site by each sphere of some groups, and of each of these spheres by the site."""
     rows, constants, groups = table.rows, table.constants, table.rows.shape[1] // WIDTH
     kept = lanes_of(rows.reshape(-1), 0, rows.shape[0], groups)
-    x, y, z, o, s = rows[X, i], rows[Y, i], rows[Z, i], rows[OFFSET, i], rows[SHADOW, i]
+    x, y, z, o, s = rows[X, i], rows[Y, i], rows[Z, i], rows[OFFSET, i], rows[SCREENING_RADIUS, i]
     total = in_all(0.0, WIDTH)
     for g in range(first, last):
         mask = some_lanes(later(i) if own and g == first else EVERY)
         dx, dy, dz = x - kept[X, g], y - kept[Y, g], z - kept[Z, g]
         r2 = dx * dx + dy * dy + dz * dz
-        r1, oj, sj = inverse_root(r2), kept[OFFSET, g], kept[SHADOW, g]
+        r1, oj, sj = inverse_root(r2), kept[OFFSET, g], kept[SCREENING_RADIUS, g]
         least = choose(o + sj > oj + s, o + sj, oj + s)
         far = r2 > least * least
         one, two = sj * r1, s * r1
         y1, y2 = one * one, two * two
-        on_site = choose(far, r1 * one * y1 * polynomial(y1, SHADE, constants), 0.0)
-        on_group = choose(far, r1 * two * y2 * polynomial(y2, SHADE, constants), 0.0)
+        on_site = choose(far, r1 * one * y1 * polynomial(y1, INTEGRAL, constants), 0.0)
+        on_group = choose(far, r1 * two * y2 * polynomial(y2, INTEGRAL, constants), 0.0)
         near = both(mask, r2 <= least * least)
         if any_of(near):
-            on_site = choose(near, shaded(r2 * r1, r1, o, sj, constants), on_site)
-            on_group = choose(near, shaded(r2 * r1, r1, oj, s, constants), on_group)
+            on_site = choose(near, descreening(r2 * r1, r1, o, sj, constants), on_site)
+            on_group = choose(near, descreening(r2 * r1, r1, oj, s, constants), on_group)
         total += choose(mask, on_site, 0.0)
         kept[at + SUM, g] += choose(mask, on_group, 0.0)
     rows[at + SUM, i] += folded(total)
 
 
 @jit
-def charge_site(i, first, last, own, at, table):
+def coulomb_of_site(i, first, last, own, at, table):
     """Compute the forces between the charges of a site and of groups at constant Born radii, and −2 B dU/dB of both."""
     rows, constants, groups = table.rows, table.constants, table.rows.shape[1] // WIDTH
     kept = lanes_of(rows.reshape(-1), 0, rows.shape[0], groups)
     x, y, z, b, b1 = rows[X, i], rows[Y, i], rows[Z, i], rows[BORN, i], rows[INVERSE, i]
     q = -constants[COUPLING] * rows[CHARGE, i]
-    pull, fx, fy, fz = in_all(0.0, WIDTH), in_all(0.0, WIDTH), in_all(0.0, WIDTH), in_all(0.0, WIDTH)
+    energy_slope, fx, fy, fz = in_all(0.0, WIDTH), in_all(0.0, WIDTH), in_all(0.0, WIDTH), in_all(0.0, WIDTH)
     for g in range(first, last):
         dx, dy, dz = x - kept[X, g], y - kept[Y, g], z - kept[Z, g]
         r2 = dx * dx + dy * dy + dz * dz
@@ -107,37 +106,46 @@ def charge_site(i, first, last, own, at, table):
         if own and g == first:
             qq = choose(some_lanes(later(i)), qq, 0.0)
         _, f, v = screened(r2, b * kept[BORN, g], b1 * kept[INVERSE, g], qq, constants)
-        pull += v
+        energy_slope += v
         kept[at + SUM, g] += v
         ax, ay, az = push_apart(f, dx, dy, dz, kept, at + OF_X, g)
         fx, fy, fz = fx + ax, fy + ay, fz + az
-    rows[at + SUM, i] += folded(pull)
+    rows[at + SUM, i] += folded(energy_slope)
     rows[at + OF_X, i] += folded(fx)
     rows[at + OF_Y, i] += folded(fy)
     rows[at + OF_Z, i] += folded(fz)
 
 
 @jit
-def react_site(i, first, last, own, at, table):
+def radius_forces_of_site(i, first, last, own, at, table):
     """Compute the forces between a site and groups due to the change of the Born radii with their positions."""
     rows, constants, groups = table.rows, table.constants, table.rows.shape[1] // WIDTH
     kept = lanes_of(rows.reshape(-1), 0, rows.shape[0], groups)
-    x, y, z, o, s, c = rows[X, i], rows[Y, i], rows[Z, i], rows[OFFSET, i], rows[SHADOW, i], 0.5 * rows[PULL, i]
+    x, y, z, o, s, c = (
+        rows[X, i],
+        rows[Y, i],
+        rows[Z, i],
+        rows[OFFSET, i],
+        rows[SCREENING_RADIUS, i],
+        0.5 * rows[ENERGY_SLOPE, i],
+    )
     fx, fy, fz = in_all(0.0, WIDTH), in_all(0.0, WIDTH), in_all(0.0, WIDTH)
     for g in range(first, last):
         mask = some_lanes(later(i) if own and g == first else EVERY)
         dx, dy, dz = x - kept[X, g], y - kept[Y, g], z - kept[Z, g]
         r2 = dx * dx + dy * dy + dz * dz
-        r1, oj, sj, cj = inverse_root(r2), kept[OFFSET, g], kept[SHADOW, g], 0.5 * kept[PULL, g]
+        r1, oj, sj, cj = inverse_root(r2), kept[OFFSET, g], kept[SCREENING_RADIUS, g], 0.5 * kept[ENERGY_SLOPE, g]
         least = choose(o + sj > oj + s, o + sj, oj + s)
         one, two = sj * r1, s * r1
         y1, y2 = one * one, two * two
-        f = c * one * y1 * polynomial(y1, STEEP, constants) + cj * two * y2 * polynomial(y2, STEEP, constants)
+        f = c * one * y1 * polynomial(y1, INTEGRAL_SLOPE, constants) + cj * two * y2 * polynomial(
+            y2, INTEGRAL_SLOPE, constants
+        )
         f = choose(r2 > least * least, f * r1 * r1 * r1, 0.0)
         near = both(mask, r2 <= least * least)
         if any_of(near):
             r = r2 * r1
-            slope = c * shade_slope(r, r1, o, sj, constants) + cj * shade_slope(r, r1, oj, s, constants)
+            slope = c * descreening_slope(r, r1, o, sj, constants) + cj * descreening_slope(r, r1, oj, s, constants)
             f = choose(near, -slope * r1, f)
         f = choose(mask, f, 0.0)
         ax, ay, az = push_apart(f, dx, dy, dz, kept, at + OF_X, g)
@@ -147,7 +155,7 @@ def react_site(i, first, last, own, at, table):
     rows[at + OF_Z, i] += folded(fz)
 
 
-ON_SITE: Any = shade_site
+ON_SITE: Any = descreen_site
 
 
 @jit
@@ -162,9 +170,13 @@ def take_share(share, n, table):
                 ON_SITE(i, first, last, a == b, at, table)
 
 
-SHARE_SHADES, SHARE_CHARGES, SHARE_REACTIONS = (
+SHARE_DESCREENING, SHARE_COULOMB, SHARE_RADIUS_FORCES = (
     leaf_variant(take_share, f"share_{name}", ON_SITE=one)
-    for name, one in (("shades", shade_site), ("charges", charge_site), ("reactions", react_site))
+    for name, one in (
+        ("descreening", descreen_site),
+        ("coulomb", coulomb_of_site),
+        ("radius_forces", radius_forces_of_site),
+    )
 )
 
 
@@ -193,7 +205,7 @@ def sum_of_shares(which, n, rows):
 
 @jit
 def take_radii(n, table):
-    """Compute Born radii, and the quantities that follow from them, from the sums of shadows."""
+    """Compute Born radii, and the quantities that follow from them, from the sums of descreening."""
     rows = table.rows
     sum_of_shares(SUM, n, rows)
     for i in range(n):
@@ -204,12 +216,12 @@ def take_radii(n, table):
 
 
 @jit
-def take_pulls(n, table):
+def take_energy_slopes(n, table):
     """Compute dU/dΣI of all sites."""
     rows = table.rows
     sum_of_shares(SUM, n, rows)
     for i in range(n):
-        rows[PULL, i] = (rows[PULL, i] - 0.5 * rows[SUMS + SUM, i]) * rows[INVERSE, i] * rows[SLOPE, i]
+        rows[ENERGY_SLOPE, i] = (rows[ENERGY_SLOPE, i] - 0.5 * rows[SUMS + SUM, i]) * rows[INVERSE, i] * rows[SLOPE, i]
 
 
 def forces_of_spheres(table, cell, particles, neighbours):
@@ -218,13 +230,13 @@ def forces_of_spheres(table, cell, particles, neighbours):
     shares = shares_of(n)
     lost = keep_sites(n, table, particles)
     for share in prange(shares):
-        SHARE_SHADES(np.int64(share), n, table)
+        SHARE_DESCREENING(np.int64(share), n, table)
     take_radii(n, table)
     for share in prange(shares):
-        SHARE_CHARGES(np.int64(share), n, table)
-    take_pulls(n, table)
+        SHARE_COULOMB(np.int64(share), n, table)
+    take_energy_slopes(n, table)
     for share in prange(shares):
-        SHARE_REACTIONS(np.int64(share), n, table)
+        SHARE_RADIUS_FORCES(np.int64(share), n, table)
     for k in range(OF_X, KINDS_OF_SUMS):
         sum_of_shares(k, n, rows)
     for i in range(n):

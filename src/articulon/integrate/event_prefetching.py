@@ -15,7 +15,7 @@ SPHERE_AHEAD, CELLS_AHEAD, NEIGHBOURS_AHEAD = 12, 8, 4
 
 
 @routine
-def foretell(spheres, day):
+def prefetch_events(spheres, day):
     """Prefetch memory when a day begins."""
     days, links = spheres.days, spheres.links
     last = days.size - 1
