@@ -32,7 +32,7 @@ from articulon.algebra.vectors import (
     symmetric_less_outer,
 )
 from articulon.dynamics import joints
-from articulon.dynamics.articulated import carried_outward, gathered_at, hand_inward
+from articulon.dynamics.articulated import add_to_parent, carried_outward, gathered_at
 from articulon.dynamics.derivatives.composites import WIDTH as COMPOSITE
 from articulon.dynamics.derivatives.composites import (
     WRENCH_WIDTH,
@@ -142,7 +142,7 @@ def eliminate_all(forest, tau, weight, wrench, ws, diagonal, record, pushed):
         cw, cv = load_from(bias, i, 0), load_from(bias, i, 3)
         n, f = add(n, moment_of(A, H, cw, cv)), add(f, force_of(H, M, cw, cv))
         A, H = shift(r, A, H, M)
-        hand_inward(forest, ws.gathered, i, A, H, M, add(n, cross(r, f)), f)
+        add_to_parent(forest, ws.gathered, i, A, H, M, add(n, cross(r, f)), f)
         if weight is not None:
             hand_wrench(forest, ws, pushed, i, x, y)
 
