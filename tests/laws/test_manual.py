@@ -52,7 +52,7 @@ def test_every_key_of_a_case_has_a_meaning() -> None:
         for word in manual_reference.ours(family):
             assert f"`{word}`" in page or f'= "{word}"`' in page, word
     stop = page.partition("### `[run.stop]`")[2].partition("\n## ")[0]
-    assert [key for key, _ in ROW.findall(stop)] == ["body", "direction", "advance", "label"]
+    assert [key for key, _ in ROW.findall(stop)] == ["body", "direction", "advance", "to", "distance", "label"]
 
 
 def objects_inside(owner: type[Declaration]) -> set[type[Declaration]]:
