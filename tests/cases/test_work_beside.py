@@ -125,7 +125,6 @@ def test_units_are_read_whatever_is_kept_of_their_definitions(tmp_path: Path) ->
     for file in kept:
         file.write_bytes(file.read_bytes()[:100])
     assert reading(tmp_path / "a") == first and not any(file.exists() for file in kept)
-    assert reading(tmp_path / "a") == first and all(file.exists() for file in kept)
     theirs = tmp_path / "b"
     (theirs / "units").mkdir(parents=True)
     (theirs / "units").chmod(0o777)

@@ -39,10 +39,10 @@ def test_a_bed_goes_on_from_where_it_has_come_to():
 
 @pytest.mark.slow
 def test_the_benchmark_measures_and_prints():
-    figures = grains.measure(spheres=1000, settling=50, steps=20, rounds=1, scaling=((512, 5, 1, 2), (1000, 5, 1, 1)))
+    figures = grains.measure(spheres=1000, settling=50, steps=20, rounds=1, scaling=((512, 5, 1, 2),))
     assert figures == json.loads(json.dumps(figures, allow_nan=False))
     assert figures["spheres"] == 1000
-    assert figures["scaling"]["spheres"] == [512, 1000]
+    assert figures["scaling"]["spheres"] == [512]
     assert all(of > 1.0 for of in figures["scaling"]["contacts_per_sphere"])
     for peer in ("lammps", "lammps_same_law"):
         for threads, speed in figures[peer].items():

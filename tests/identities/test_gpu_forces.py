@@ -303,8 +303,8 @@ def test_numbers_that_single_precision_has_not_are_refused_by_name() -> None:
 
 @pytest.mark.slow
 def test_every_kernel_compiles_for_a_gpu(tmp_path: Any) -> None:
-    """By NVIDIA's compiler, which comes with Warp and needs no GPU. It takes some fifteen seconds, and is all that a
-    machine without a GPU can say of one."""
+    """By NVIDIA's compiler, which comes with Warp and needs no GPU. It takes some seconds, and is all that a machine
+    without a GPU can say of one; the driver's assembler, which comes after it, takes as long again."""
     wp = load_warp()
     if 90 not in wp.get_cuda_supported_archs():
         pytest.skip("Warp comes without NVIDIA's compiler on this system")
@@ -323,8 +323,8 @@ def test_every_kernel_compiles_for_a_gpu(tmp_path: Any) -> None:
     assert len(kernels) == 16
     for name, kernel in kernels.items():
         for module in {one.module for one in (kernel.overloads.values() if kernel.is_generic else [kernel])}:
-            wp.compile_aot_module(module, arch=90, module_dir=str(tmp_path / name), use_ptx=False)
-        assert list((tmp_path / name).glob("*.cubin"))
+            wp.compile_aot_module(module, arch=90, module_dir=str(tmp_path / name), use_ptx=True)
+        assert list((tmp_path / name).glob("*.ptx"))
 
 
 @pytest.mark.slow

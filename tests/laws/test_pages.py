@@ -38,6 +38,7 @@ RUN_ELSEWHERE = {
 SHORTER: Mapping[str, Mapping[str, str]] = {
     "docs/tutorials/grains.md": {"in (0.1, 0.5, 0.9)": "in (0.1, 0.9)", "in (1, 2, 3)": "in (1, 2)"},
     "docs/tutorials/colloids.md": {"[0.89, 1.2, 1.6]": "[0.89, 1.6]", "range(1, 17)": "range(1, 9)"},
+    "docs/how_to/remove_a_wall.md": {"column(floor, back), 1.0,": "column(floor, back), 0.7,"},
     "docs/how_to/sweep.md": {"--seeds 1 --vary": "--seeds 1 --workers 1 --vary", "q=1.4,1.5,1.6": "q=1.4,1.6"},
     "docs/advice.md": {"seconds=30": "seconds=3"},
     "docs/gpu.md": {'device="cuda"': 'device="warp-cpu"', "10_000": "20"},
