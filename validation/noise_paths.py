@@ -125,8 +125,8 @@ are six to fifteen times as long as the relaxation times of the chains' bodies. 
 equally long steps, the particles dock even earlier.
 
 The error of the steps was measured once on three noise paths (seeds 6, 8 and 11) with windows of 1.25 ps. With steps of
-one window, the docking time of the run with the constant factor 0.8 differs from that of the unscaled run by at most
-0.3 %, and the docking time of the run under the policy by at most 0.4 %. With steps of four windows, the particle docks
+one window, the docking times with the constant factor 0.8 differ from the unscaled docking times by at most 0.3 %.
+Under the policy the difference is at most 0.4 %. With steps of four windows, the particle docks
 1 to 4 % early with the constant factor, and 0.5 to 2.4 % early under the policy. Without scaling, a run with steps of
 four windows docks 5 to 17 % later than a run with steps of one window.
 """,

@@ -2,8 +2,8 @@
 
 Drag damps speeds in a time τ = m/β. Springs and pair forces vibrate with a frequency ω. A collision lasts for a time
 t_c. Thermal motion rotates the smallest body by about one radian in a time √(I/kT). The steps of an explicit integrator
-must resolve the fastest of these processes. The advice decides which processes the steps of an option may leave
-unresolved.
+must resolve the fastest of these processes. For each option for running the case, the advice decides which of these
+processes its steps may leave unresolved.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ from articulon.time_scales.contact_step_limit import contact_scales
 from articulon.units import UnitSystem
 
 RELAXATIONS = 8.0
-"""Default length of a probe, in slowest relaxation times of drag. Motion that starts from rest is then steady up to a
+"""Default length of a probe, which is a short trial run, in units of the slowest relaxation time of drag. Motion that
+starts from rest is then steady up to a
 fraction e⁻⁸."""
 LEAST_RELAXATIONS = 2.0
-"""Minimum length of a probe, in slowest relaxation times. In a shorter probe, a delay cannot be distinguished from the
-acceleration at the start."""
+"""Minimum length of a probe, in slowest relaxation times. In a shorter probe, a delay of the motion by inertia cannot
+be distinguished from the acceleration at the start."""
 PERIODS = 64.0
-"""Default length of a probe, in times 1/ω of the fastest vibration."""
+"""Default length of a probe, in periods of the fastest vibration."""
 LEAST_PERIODS = 4.0
-"""Minimum length of a probe, in times 1/ω of the fastest vibration."""
+"""Minimum length of a probe, in periods of the fastest vibration."""
 COLLISIONS = 4.0
-"""Default length of a probe of grains, in collisions."""
+"""Default length of a probe of grains, in units of the duration of a collision."""
 TURNS = 24
 """Number of power iterations for the fastest vibration of a large model."""
 
@@ -100,7 +101,9 @@ class CaseTimeScales:
             LEAST_RELAXATIONS * self.slowest_drag: (
                 f"{needed}, {LEAST_RELAXATIONS:g} relaxation times of '{self.slowest}', the slowest"
             ),
-            LEAST_PERIODS * 2.0 * math.pi * self.vibration: f"{needed}, {LEAST_PERIODS:g} of its shortest vibrations",
+            LEAST_PERIODS * 2.0 * math.pi * self.vibration: (
+                f"{needed}, {LEAST_PERIODS:g} periods of its fastest vibration"
+            ),
             20.0 * self.contact: f"{needed}, one collision",
         }
         asked = [time for time in found if math.isfinite(time)]

@@ -53,9 +53,9 @@ def reference_positions(atoms: Atoms, reference: str | Path | Structure, where: 
     if known.sum() < 3:
         missing = ", ".join(atoms.label(a) for a in wanted[~known][:5].tolist())
         raise ArticulonError(
-            f"{where}: {structure.source} has {int(known.sum())} of the {wanted.size} atoms for superposition, which "
-            f"needs three; it lacks {missing}{' …' if (~known).sum() > 5 else ''}: give it the run's "
-            "chain names and residue numbers"
+            f"{where}: superposition needs three atoms, but {structure.source} has {int(known.sum())} of the "
+            f"{wanted.size} atoms for it, and lacks {missing}{' …' if (~known).sum() > 5 else ''}; the file must have "
+            "the run's chain names and residue numbers"
         )
     return found
 

@@ -26,7 +26,7 @@ def exchange(
     temperatures: Annotated[
         str | None,
         typer.Option(
-            "--temperatures", metavar="T1,T2", help="Temperatures of the runs in order of neighbours: 300K,330K."
+            "--temperatures", metavar="T1,T2", help="Temperatures of runs; neighbours in this list exchange: 300K,330K."
         ),
     ] = None,
     locked: Annotated[
@@ -97,7 +97,7 @@ def _print(done: ReplicaExchange, title: str, kelvin: str) -> None:
     from articulon.runs.exchange_page import round_trips
 
     table = Table(title=printable(title), title_justify="left")
-    for k, head in enumerate(("run", "temperature", "locked", "accepted with the next")):
+    for k, head in enumerate(("run", "temperature", "locked", "accepted with next run")):
         table.add_column(head, justify="left" if k in (0, 2) else "right")
     for k, run in enumerate(done.runs):
         tried = k < len(done.tried) and done.tried[k]

@@ -32,7 +32,7 @@ def exchange_page(case: Case, done: ReplicaExchange) -> str:
     names = [run.folder.name for run in done.runs]
     kelvin = "" if case.units.time is None else " K"
     energy = f"mean potential energy ({style.unit(case.units, 'energy')})"
-    heads = ["run", "temperature", "locked", "accepted with the next", energy, "steps", "wall time"]
+    heads = ["run", "temperature", "locked", "accepted with next run", energy, "steps", "wall time"]
     rows, links = [], []
     for k, run in enumerate(done.runs):
         part = f"{100.0 * done.acceptance[k]:.0f} %" if k < runs - 1 and done.tried[k] else ""

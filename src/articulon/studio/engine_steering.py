@@ -1,4 +1,4 @@
-"""The engine's work for the pages, between the chunks of a run."""
+"""What the engine does for the studio's pages between two chunks of a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from articulon.studio.stage import Frame
 
 RATE = 100.0
 """Rate at which states are shown [1/s]. It is 1.5 times the rate of the page's updates, so that each update finds a new
-state even if one of the two is sometimes late."""
+state even if an update or a state is sometimes late."""
 SHARE = 0.03
 """Largest fraction of the run's time that is used for showing states and other work between chunks."""
 TOLD = 0.1
@@ -30,9 +30,9 @@ TOLD = 0.1
 NAP = 0.02
 """Interval at which a waiting run reads messages [s]."""
 OFTEN = 64
-"""Number of chunks after which the cost of a chunk is measured again."""
+"""Number of chunks after which the time to copy the state is measured again."""
 BEHIND = 0.25
-"""Delay behind the requested speed above which the clock is restarted [s]."""
+"""If the run is behind the requested speed by more than this wall time, the clock is restarted [s]."""
 
 
 class EngineSteering:
@@ -58,7 +58,7 @@ class EngineSteering:
         self.link, self.poses, self.pulls, self.rate = link, poses, pulls, rate
         self.waits, self.watched = waits, True
         self.often = max(1.0 / RATE, poses.form.seconds)
-        """Shortest interval between two shown states [s]."""
+        """Usual interval between two shown states [s]; it is never shorter than half of this."""
         self.chunk_seconds = self.often
         self.idle_seconds = 0.0
         self._single = False
@@ -118,8 +118,8 @@ class EngineSteering:
         return ahead
 
     def _pace(self, chunks: Chunks) -> None:
-        """Set the number of steps of the next chunk. It is the number between two updates of the page, or larger if the
-        fraction of other work would otherwise be too large."""
+        """Set the number of steps of the next chunk. It is the number between two updates of the page, or larger if
+        work other than steps would otherwise take too large a fraction of the time."""
         recorder = self._recorder
         assert recorder is not None
         if self._chunks % OFTEN == 0:
@@ -141,8 +141,8 @@ class EngineSteering:
                 chunks.steps = min(chunks.steps, max(1, int(self.rate / RATE / step)))
 
     def _set_glances(self, driver: Driver, asked: bool) -> None:
-        """Make the stepper show the bodies within chunks, if ``asked``: the chunks are longer than the interval of the
-        page's updates."""
+        """Make the stepper show the bodies within chunks too, if ``asked``. This is needed if chunks are longer than
+        the interval of the page's updates."""
         form = self.poses.form
         # Forces, deformations and locks need the whole state, which is not available within a chunk.
         if not (driver.can_glance and asked) or form.state or form.coordinates or form.locks:

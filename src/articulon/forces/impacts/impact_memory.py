@@ -31,7 +31,7 @@ class MemoryPlaces(Columns):
     largest_at: int = 7
     """Time of that impulse [time]."""
     largest_of: int = 8
-    """Contact of that impulse (2)."""
+    """Contact of that impulse, two numbers."""
     energy: int = 10
     """Total change of the kinetic energy by impacts, at most 0 [energy]."""
     longest: int = 11
@@ -39,9 +39,9 @@ class MemoryPlaces(Columns):
     level: int = 12
     """For steps of fixed length: how many times the latest step was halved."""
     reduced: int = 13
-    """Number of contacts of simultaneous impacts that had less than their restitution."""
+    """Number of contacts that rebounded, in simultaneous impacts, with less than their coefficient of restitution."""
     reduced_of: int = 14
-    """The latest of these contacts (2)."""
+    """The latest of these contacts, two numbers."""
     resting: int = 16
     """Number of resting contacts, followed by their data."""
     contacts: int = 17
