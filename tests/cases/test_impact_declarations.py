@@ -72,7 +72,7 @@ def test_impacts_beside_contacts_are_refused() -> None:
         b.add_grain(f"g{k}", radius=0.5, position=(2.0 * k, 0, 0), density=1.0)
     b.add_force(ar.forces.Contact(materials={"grain": {"young": 1e6, "poisson": 0.3, "restitution": 0.5}}))
     b.add_force(ar.forces.Impacts())
-    with pytest.raises(ar.ModelError, match=r"forces\[1\]: .*also have contacts"):
+    with pytest.raises(ar.ModelError, match=r"forces\[1\]: .*also have contact forces"):
         b.build()
 
 

@@ -91,7 +91,8 @@ def test_the_pair_the_law_and_the_bound_are_named() -> None:
     # 2aDE(E − 1) with E = e^{4·0.5}.
     force = 8.0 * np.exp(2.0) * (np.exp(2.0) - 1.0)
     pair = r"'(one|two)' and body '(two|one)' begin 0\.5 apart, and the law morse between them repels with "
-    bound = rf"{force:.3g} \(the first step of 0\.1 would move .*farther.*overlap.*run\.minimise = true"
+    moved = r"the first step of 0\.1 would move the first by .*, more than their distance"
+    bound = rf"{force:.3g} \({moved}.*overlap.*run\.minimise = true"
     with pytest.raises(ar.ModelError, match=pair + bound):
         _started(_pair(0.5, 0.0, _repelling()), 0.1)
     _started(_pair(0.5, 0.0, _repelling()), np.sqrt(0.9 * 2.0 * 0.5 / force))

@@ -270,7 +270,7 @@ def test_forces_that_begin_where_the_run_does_are_refused_beside_the_initial_coo
 
 def test_a_stop_that_is_none_is_refused() -> None:
     for stop, message in (
-        ({"body": "rod"}, "stop: direction: is required"),
+        ({"body": "rod"}, "stop: expected either direction and advance, or to and distance"),
         ({"body": "rad", "direction": (1, 0, 0), "advance": 1.0}, "stop.body: there is no body 'rad'"),
         ({"body": "rod", "direction": (1, 0, 0), "advance": 1e3}, "does not advance so far before the run ends"),
     ):

@@ -193,7 +193,7 @@ def test_alternative_locations_must_be_chosen(whole, tmp_path):
 def test_models_must_be_chosen(whole, tmp_path):
     body = [line for line in lines_of(whole, tmp_path / "a.pdb") if line.startswith(("ATOM", "TER"))]
     path = rewritten(tmp_path / "a.pdb", ["MODEL        1", *body, "ENDMDL", "MODEL        7", *body, "ENDMDL", "END"])
-    with pytest.raises(ModelError, match="holds 2 models; choose one"):
+    with pytest.raises(ModelError, match="contains 2 models; choose one"):
         read_structure(path)
     with pytest.raises(ModelError, match="there is no model 2"):
         read_structure(path, model=2)

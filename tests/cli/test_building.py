@@ -370,10 +370,10 @@ def test_what_is_done_to_an_element_of_a_list_is_about_the_one_that_was_shown(pa
         page.document.add("forces", kind=kind, acceleration=[0, 0, -1])
     page.panel.act(lambda: None)
     view = next(one for one in page.panel._lists if one._key == ("forces",))
-    page.until(lambda: view._held.count == 3)
+    page.until(lambda: view._controlled.count == 3)
     page.choose("force", "1 gravity")
-    page.until(lambda: view._held.number == 1)
-    held = view._held
+    page.until(lambda: view._controlled.number == 1)
+    held = view._controlled
     view._select("2")
     view._change(held, "acceleration", [0, 0, -7])
     assert page.document.value("forces[1].acceleration") == [0, 0, -7]

@@ -247,7 +247,7 @@ def test_many_sites_are_those_that_are_added_one_by_one() -> None:
         ({"bodies": "ab"}, "add_sites, bodies: expected indices"),
         ({"positions": np.zeros((3, 3))}, "add_sites, positions: expected shape"),
         ({"charge": [1.0, NAN]}, "add_sites, charge"),
-        ({"kind": ["a"]}, "add_sites, kind: 2 sites are added"),
+        ({"kind": ["a"]}, "add_sites, kind: expected one word for all sites, or 2 words"),
         ({"group": 3}, "add_sites, group"),
     ],
 )

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.analysis.approach import approach_of
 from articulon.errors import CaseError
 
 SLIDERS = """
@@ -82,6 +83,71 @@ def test_two_sliders_stop_where_they_meet(tmp_path: Path, integrator: dict[str, 
     assert done.times[-1] >= MEETING * (1.0 - 1e-8)
 
 
+def test_a_step_that_passes_the_closest_approach_stops_at_the_first_meeting(tmp_path: Path) -> None:
+    """One body at rest, and a step at whose end both are at one place: they are 0.5 m apart at 4.5 m / (2 m/s)."""
+    text = SLIDERS.replace("u = 1.0\n", "")
+    done = ended(case_of(tmp_path, text, integrator={"rule": "rk4", "step": 0.5}), tmp_path)
+    assert done.summary["stop_time"] == pytest.approx(2.25, rel=1e-9)
+
+
+PARTICLES = """
+[case]
+units = "kg-m-s"
+
+[[model.bodies]]
+name = "one"
+mass = 1.0
+joint = "xyz"
+u = [1.0, 0.0, 0.0]
+
+[[model.bodies]]
+name = "other"
+mass = 1.0
+joint = "xyz"
+q = [5.0, 0.5, 0.0]
+u = [-2.0, 0.0, 0.0]
+
+[[model.sites]]
+body = "one"
+kind = "A"
+
+[[model.sites]]
+body = "other"
+kind = "A"
+
+[[forces]]
+kind = "lennard-jones"
+cutoff = 0.1
+parameters = { A = { epsilon = 1e-6, sigma = 0.03 } }
+
+[integrator]
+rule = "velocity-verlet"
+step = 0.01
+
+[run]
+duration = 4.0
+frames = 8
+stop = { body = "one", to = "other", distance = 1.0, label = "met" }
+"""
+"""Free particles that pass each other at 0.5 m."""
+
+
+@pytest.mark.parametrize("rule", [{"rule": "velocity-verlet"}, {"rule": "r-respa", "bonded_steps": 2}])
+def test_free_particles_stop_too(tmp_path: Path, rule: dict[str, Any]) -> None:
+    """Their drivers have arrays of their own, and no kernel that looks for the condition."""
+    done = ended(case_of(tmp_path, PARTICLES, integrator={"step": 0.01, **rule}), tmp_path)
+    assert done.summary["status"] == "met"
+    assert done.summary["stop_time"] == pytest.approx((5.0 - np.sqrt(0.75)) / 3.0, rel=1e-9)
+
+
+def test_the_predicted_motion_ends_where_bodies_meet(tmp_path: Path) -> None:
+    """Two spheres that a spring pulls together: x − 1 = 2 exp(−k t/(γ/2)) is 1 at t = γ ln 2/(2 k)."""
+    found = approach_of(case_of(tmp_path, DROPS))
+    assert found is not None and found.arrives
+    drag = 6.0 * np.pi * 1.0 * 0.5
+    assert found.times[-1] == pytest.approx(drag * np.log(2.0) / (2.0 * 0.5), rel=1e-3)
+
+
 def test_a_run_that_does_not_meet_goes_to_its_end(tmp_path: Path) -> None:
     done = ended(case_of(tmp_path, run__duration=1.0), tmp_path)
     assert done.summary["status"] == "complete" and done.times[-1] == 1.0
@@ -128,8 +194,7 @@ def test_nearest_images_meet_across_the_edges_of_a_periodic_box(tmp_path: Path) 
     """Apart by (2 − t, 0, 1.5 − t) across two edges: the distance is 1 where 2 t² − 7 t + 5.25 = 0."""
     done = ended(case_of(tmp_path, FREE), tmp_path)
     exact = (7.0 - np.sqrt(7.0)) / 4.0
-    # The distance is extrapolated along its rate from the end of a step of 0.01.
-    assert done.summary["stop_time"] == pytest.approx(exact, abs=1e-4)
+    assert done.summary["stop_time"] == pytest.approx(exact, rel=1e-8)
     assert done.summary["status"] == "reached"
 
 

@@ -20,6 +20,7 @@ import scipy
 from articulon.analysis.slow_motion import Ends, SlowMotion, slow_motion
 from articulon.cases.case import Case
 from articulon.forces.evaluation import Evaluator
+from articulon.integrate.stop_conditions import Proximity
 from articulon.model.array_rotations import matrices
 from articulon.model.joints import FREE, XYZ
 from articulon.model.state import CONFORMATIONAL, CONTACT, EXTERNAL, POTENTIAL
@@ -163,6 +164,13 @@ def approach_of(case: Case, keep_joints: bool = False) -> Approach | None:
             follow, goal = inside[0], float(stop.advance)
             along = np.array([float(x) for x in stop.direction])
             along /= np.linalg.norm(along)
+    proximity = None
+    if stop is not None and stop.to is not None:
+        found = stop.condition(model)
+        links = [int(model.link[body]) for body in found.bodies]
+        inside = [k for k, (a, b) in enumerate(floating) if any(a <= link < b for link in links)]
+        if inside and isinstance(found, Proximity):
+            follow, goal, proximity = inside[0], found.whole, found
     relaxations, end = masses / drags, float(case.run.duration)
     force, time, times, rates = forces(), 0.0, [0.0], []
     if not force.any() or not np.isfinite(force).all():
@@ -171,21 +179,30 @@ def approach_of(case: Case, keep_joints: bool = False) -> Approach | None:
         lead = follow if np.isfinite(goal) else int(np.argmax(relaxations))
         root = floating[lead][0]
         watched = int(model.head[root]) if stop is None or stop.advance is None else model.body(stop.body)
-        ends = Ends(end, root, watched, along, goal)
+        ends = Ends(end, root, watched, along, goal, proximity)
         motion = slow_motion(model, float(relaxations[lead]), ends)
         if motion is not None:
             firsts = [int(forest.u_start[a]) for a, _ in floating]
             return _of_motion(motion, relaxations, firsts, ends)
     step = 0.0
-    while time < end and along @ gone < goal and len(times) < STEPS:
+
+    def advanced() -> float:
+        return float(along @ gone) if proximity is None else proximity.whole + proximity.beyond(model, state.q)
+
+    target = goal if proximity is None else goal * (1.0 - 1e-6)
+    while time < end and advanced() < target and len(times) < STEPS:
         size = np.linalg.norm(force, axis=1)
         if not size.any() or not np.isfinite(size).all():
             return None
         speeds = force / drags[:, None]
         if step == 0.0:
             step = 1e-6 * end
-        left = goal - along @ gone
-        pace = along @ speeds[follow]
+        left, pace = goal - advanced(), along @ speeds[follow]
+        if proximity is not None:
+            small, here = 1e-6 / float(np.abs(speeds).max()), state.q.copy()
+            moved(small * speeds)
+            pace = (advanced() - (goal - left)) / small
+            state.q[:] = here
         h = min(step, end - time, left / pace * (1.0 + 1e-9) if pace > 0.0 else np.inf)
         kept = state.q.copy()
         moved(h * speeds)
@@ -206,7 +223,7 @@ def approach_of(case: Case, keep_joints: bool = False) -> Approach | None:
         step = h * min(2.0, CHANGE / max(float(change.max()), 1e-300))
     if len(times) < 3:
         return None
-    arrives = bool(along @ gone >= goal * (1.0 - 1e-6))
+    arrives = advanced() >= goal * (1.0 - 1e-6)
     return Approach(np.array(times), np.array(rates), float(relaxations.max()), arrives)
 
 

@@ -24,6 +24,7 @@ body.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -36,6 +37,7 @@ from articulon.forces.capacity import with_capacity
 from articulon.forces.derivatives import call_rows
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.site_positions import site_positions
+from articulon.integrate.stop_conditions import Proximity
 from articulon.kernels import one_blas_thread
 from articulon.model import Model
 from articulon.model.joints import BY_KIND, UNBOUND
@@ -218,6 +220,9 @@ class Ends(NamedTuple):
     """Unit vector of the direction of arrival, shape (3,)."""
     advance: float
     """Distance from the start at which this body arrives [length]; infinite if only the duration ends the motion."""
+    proximity: Proximity | None = None
+    """Condition that two bodies are near each other, which then ends the motion; ``advance`` is the distance by which
+    they must approach."""
 
 
 def slow_motion(model: Model, relaxation: float, ends: Ends) -> SlowMotion | None:
@@ -257,13 +262,23 @@ def _followed(balance: _Balance, relaxation: float, ends: Ends) -> SlowMotion | 
     if not max(speeds) > 0.0:
         return None
     largest, step, began = np.array(speeds), 1e-6 * end, balance.origin(q, ends.body)
+
+    def advanced(q: np.ndarray) -> float:
+        if ends.proximity is not None:
+            return ends.proximity.whole + ends.proximity.beyond(model, q)
+        return float(ends.direction @ (balance.origin(q, ends.body) - began))
+
     while time < end * (1.0 - 1e-12) and len(times) < STEPS:
-        gone = float(ends.direction @ (balance.origin(q, ends.body) - began))
+        gone = advanced(q)
         if gone >= ends.advance * (1.0 - 1e-6):
             break
         h = min(step, end - time)
         if math.isfinite(ends.advance):
-            pace = float(ends.direction @ balance.velocity(q, here.speeds, ends.body))
+            pace = (
+                balance.rate(q, here.speeds, advanced)
+                if ends.proximity is not None
+                else float(ends.direction @ balance.velocity(q, here.speeds, ends.body))
+            )
             h = min(h, (ends.advance - gone) / pace) if pace > 0.0 else h
         trial = moved(model, q, here.displacement(h))
         there = balance.at(trial)
@@ -282,7 +297,7 @@ def _followed(balance: _Balance, relaxation: float, ends: Ends) -> SlowMotion | 
         now = np.array([np.linalg.norm(here.speeds[m.speeds]) * m.arm for m in balance.moving_parts])
         largest = np.maximum(largest, now)
         step = h * min(2.0, CHANGE / max(change, 1e-300))
-    arrived = float(ends.direction @ (balance.origin(q, ends.body) - began)) >= ends.advance * (1.0 - 1e-6)
+    arrived = advanced(q) >= ends.advance * (1.0 - 1e-6)
     if len(times) < 3 or not (arrived or time >= end * (1.0 - 1e-9)):
         return None
     return _complete(balance, np.array(times), places, rows, relaxation, ends)
@@ -386,6 +401,12 @@ class _Balance:
         """Return the velocity of the origin of a body in the world frame [length/time]."""
         small = SMALL / max(float(np.abs(speeds).max(initial=0.0)), 1e-300)
         ahead, behind = (self.origin(moved(self.model, q, speeds, s * small), body) for s in (1.0, -1.0))
+        return (ahead - behind) / (2.0 * small)
+
+    def rate(self, q: np.ndarray, speeds: np.ndarray, function: Callable[[np.ndarray], float]) -> float:
+        """Return the rate of a function of the coordinates (nq,) at given speeds [unit/time]."""
+        small = SMALL / max(float(np.abs(speeds).max(initial=0.0)), 1e-300)
+        ahead, behind = (function(moved(self.model, q, speeds, s * small)) for s in (1.0, -1.0))
         return (ahead - behind) / (2.0 * small)
 
 

@@ -5,9 +5,9 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import model_validator
 
 from articulon.declaration import BodyName, Declaration, Dimension, Quantity
-from articulon.errors import CaseError
+from articulon.errors import CaseError, ModelError
 from articulon.forces.selection import body_index
-from articulon.integrate.stop_conditions import StopCondition, advance_of, approach_of
+from articulon.integrate.stop_conditions import StopCondition, advance_of, proximity_of
 from articulon.model import Model
 from articulon.units import UnitSystem
 
@@ -23,7 +23,8 @@ class Stop(Declaration):
     direction: Annotated[tuple[Quantity, Quantity, Quantity] | None, Dimension("dimensionless")] = None
     """Direction of the motion, world frame; a vector of any length except zero."""
     advance: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """Distance that the centre of mass of the body must advance along the direction from its start [length]."""
+    """Distance that the centre of mass of the body must advance along the direction, from its place in the model before
+    any minimisation [length]."""
     to: BodyName | None = None
     """Another body that the body approaches, instead of ``direction`` and ``advance``."""
     distance: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
@@ -38,7 +39,7 @@ class Stop(Declaration):
         complete = [all(part is not None for part in pair) for pair in (moves, meets)]
         begun = [any(part is not None for part in pair) for pair in (moves, meets)]
         if sum(begun) != 1 or complete != begun:
-            raise ValueError("expected either direction and advance, or to and distance")
+            raise ValueError("expected either direction and advance, or to and distance; set the other two to none")
         if self.to == self.body:
             raise ValueError(f"to: '{self.to}' is the body itself")
         return self
@@ -66,14 +67,17 @@ class Stop(Declaration):
             For a body that does not exist or is welded to the ground, and for two bodies that are near from the start.
         """
         names = {"body": self.body} | ({} if self.to is None else {"to": self.to})
-        body, *others = (body_index(model, name, f"{where}.{key}") for key, name in names.items())
+        try:
+            body, *others = (body_index(model, name, f"{where}.{key}") for key, name in names.items())
+        except ModelError as error:
+            raise CaseError(str(error)) from None
         if model.link[body] < 0:
             advice = "" if not others else "; name it under to, and the other body under body"
             raise CaseError(f"{where}.body: '{self.body}' is welded to the ground{advice}")
         if not others:
             assert self.direction is not None
             return advance_of(model, body, [float(component) for component in self.direction], self.length)
-        found = approach_of(model, body, others[0], self.length, cell)
+        found = proximity_of(model, body, others[0], self.length, cell)
         if not found.whole > 0.0:
             raise CaseError(
                 f"{where}.distance: the centres of mass of '{self.body}' and '{self.to}' are "

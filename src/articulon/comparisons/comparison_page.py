@@ -220,7 +220,10 @@ def figures(done: Compared) -> dict[str, Figure]:
 
 
 CAPTIONS = {
-    "position": "Displacement of the core in each run, and its distance from the core of the reference at equal times.",
+    "position": (
+        "Displacement of the core in each run, or its distance from the body at which runs end, and its distance from "
+        "the core of the reference at equal times."
+    ),
     "kinetic_energy": "Kinetic energy of runs with inertia. Scaling lowers it by the factor of the damping.",
     "works_normalised": "Work of friction and of Brownian forces in each run, divided by its largest magnitude there.",
     "forces": (

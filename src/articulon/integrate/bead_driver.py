@@ -157,6 +157,7 @@ class BeadDriver(ArrayDriver):
     """
 
     books_unscaled_work = True
+    finds_stop = True
 
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)

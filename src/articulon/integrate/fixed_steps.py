@@ -2,16 +2,29 @@
 
 from typing import Any
 
+import numba
+
+from articulon.dynamics.motion_passes import place_links
 from articulon.integrate import canonical, predictor_corrector
 from articulon.integrate.base import Driver, open_loop
 from articulon.integrate.problem import Problem
 from articulon.integrate.rules import CANONICAL, PREDICTOR_CORRECTOR
 from articulon.integrate.stage_acceleration import sweeps_of
-from articulon.integrate.status import CAPACITY_EXCEEDED, DIVERGED, NOT_CLOSED, NOT_CONVERGED, PAUSED, REACHED
+from articulon.integrate.status import (
+    CAPACITY_EXCEEDED,
+    DIVERGED,
+    NOT_CLOSED,
+    NOT_CONVERGED,
+    PAUSED,
+    REACHED,
+    STOPPED,
+    stopped,
+)
 from articulon.integrate.variables import blocks
-from articulon.kernels import prepare_for
+from articulon.kernels import prepare, prepare_for
 from articulon.model import State, kernel_tables
 from articulon.model.state import STEPS
+from articulon.passes import Program
 from articulon.thermostats.base import variables_of
 
 
@@ -72,11 +85,30 @@ class ArrayDriver(FixedStepDriver):
 
     last: int = 0
     """Value of the step counter when the latest chunk ended."""
+    finds_stop: bool = False
+    """Whether a chunk ends where the stop condition of the run is met. Otherwise a run with a stop condition takes
+    chunks of one step."""
 
     def take(self, state: State, steps: int) -> int:
         """See :class:`FixedStepDriver`."""
         if steps <= 0:  # loading a state may already begin contacts
             return REACHED
+        if self.finds_stop or self.stop.link[0] < 0:
+            return self._take_chunk(state, steps)
+        ws = self.evaluator.ws
+        look = Program([place_links.bind(kernel_tables(self.evaluator.model).forest, state.q, ws)])
+        prepare(stopped, (numba.typeof(self.stop), numba.typeof(ws)))
+        for _ in range(steps):
+            status = self._take_chunk(state, 1)
+            if status != REACHED or self.evaluator.sites.overflowed:
+                return status
+            look()
+            if stopped(self.stop, ws):
+                return STOPPED
+        return REACHED
+
+    def _take_chunk(self, state: State, steps: int) -> int:
+        """Take a chunk of steps; if a step fails, restore the state before it."""
         before, kept = int(state.counters[STEPS]), self.keep(state)
         status = self.chunk(state, steps)
         if status in (REACHED, CAPACITY_EXCEEDED):

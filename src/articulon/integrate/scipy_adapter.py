@@ -9,9 +9,9 @@ from articulon.dynamics.loops.constrained_articulated import OPEN
 from articulon.integrate.base import Driver, open_loop
 from articulon.integrate.integrators import LEAST
 from articulon.integrate.problem import Problem
-from articulon.integrate.status import DIVERGED, REACHED, STOPPED, stop_reached
+from articulon.integrate.status import DIVERGED, REACHED, STOPPED, stopped
 from articulon.integrate.variables import blocks
-from articulon.kernels import kernel, prepare
+from articulon.kernels import prepare
 from articulon.model import State, kernel_tables
 from articulon.model.state import EVALUATIONS, STEPS
 from articulon.scaling.base import INPUTS
@@ -21,12 +21,6 @@ SOLVERS = {"scipy-bdf": "BDF", "scipy-radau": "Radau"}
 """Names of SciPy's classes by the name of the rule."""
 MOST_STEPS = 1e12
 """Most steps of the present length up to the end time: they would take decades at a millisecond each."""
-
-
-@kernel
-def stopped(stop, ws):
-    """Whether the links of the latest evaluation fulfil the condition that ends the run."""
-    return stop_reached(stop, ws)
 
 
 _LARGEST = "the acceleration is largest"

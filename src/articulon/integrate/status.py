@@ -8,7 +8,7 @@ from articulon.algebra.vectors import add, apply, dot, load, load_matrix, scale
 from articulon.forces.sites.nearest_images import minimum_image, widths
 from articulon.forces.sites.site_tables import Cell
 from articulon.integrate.variables import ANGULAR_VELOCITY, blocks
-from articulon.kernels import jit
+from articulon.kernels import jit, kernel
 from articulon.model import Model, kernel_tables
 from articulon.model.joints import UNBOUND
 
@@ -76,6 +76,12 @@ def stop_reached(stop, ws):
         x = -np.sqrt(dx * dx + dy * dy + dz * dz)
     stop.way[1], stop.way[2] = x, stop.way[1]
     return x >= stop.goal[0]
+
+
+@kernel
+def stopped(stop, ws):
+    """Whether links whose poses are known fulfil the condition, for drivers that check it from Python."""
+    return stop_reached(stop, ws)
 
 
 def leap_of(model: Model, way: float) -> str:

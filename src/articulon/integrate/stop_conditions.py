@@ -53,6 +53,13 @@ class Advance:
         """Return the observable for a value of ``beyond`` [length]."""
         return beyond + self.distance
 
+    def elapsed(self, model: Model, q: np.ndarray, rates: np.ndarray) -> float:
+        """Return the time since the condition was met [time], from coordinates (nq,) and their rates (nq,), for a
+        motion at constant velocity; 0 if the body does not advance."""
+        small = _small(rates)
+        speed = (self.beyond(model, q + small * rates) - self.beyond(model, q - small * rates)) / (2.0 * small)
+        return self.beyond(model, q) / speed if speed > 0.0 else 0.0
+
     def started(self, model: Model, q: np.ndarray) -> Advance:
         """Return the condition counted from coordinates (nq,)."""
         return replace(self, start=float(self.direction @ centre_of_mass(model, q, self.body)[0]))
@@ -64,7 +71,7 @@ class Advance:
 
 
 @dataclass(frozen=True)
-class Approach:
+class Proximity:
     """The centres of mass of two bodies, or of their nearest images in a periodic box, are within a distance."""
 
     body: int
@@ -100,7 +107,20 @@ class Approach:
         """Return the observable for a value of ``beyond`` [length]."""
         return self.distance - beyond
 
-    def started(self, model: Model, q: np.ndarray) -> Approach:
+    def elapsed(self, model: Model, q: np.ndarray, rates: np.ndarray) -> float:
+        r"""Return the time since the condition was met [time], from coordinates (nq,) and their rates (nq,), for a
+        relative motion at constant velocity, which may have passed the closest approach since; 0 at rest.
+
+        With the vector d between the bodies and its rate v, this is the root t ≥ 0 of \|d − v t\| = distance.
+        """
+        small = _small(rates)
+        apart = self._apart(model, q)
+        pace = (self._apart(model, q + small * rates) - self._apart(model, q - small * rates)) / (2.0 * small)
+        squared, along = float(pace @ pace), float(apart @ pace)
+        inside = self.distance**2 - float(apart @ apart)
+        return (along + np.sqrt(max(along**2 + squared * inside, 0.0))) / squared if squared > 0.0 else 0.0
+
+    def started(self, model: Model, q: np.ndarray) -> Proximity:
         """Return the condition for a start at coordinates (nq,)."""
         return replace(self, whole=-self.beyond(model, q))
 
@@ -115,7 +135,13 @@ class Approach:
         ]
 
 
-StopCondition = Advance | Approach
+def _small(rates: np.ndarray) -> float:
+    """Return a time for differences along a motion with these rates, in which it covers a displacement that is small
+    compared with bodies and large compared with rounding errors."""
+    return 1e-6 / max(float(np.abs(rates).max(initial=0.0)), 1e-300)
+
+
+StopCondition = Advance | Proximity
 
 
 def advance_of(model: Model, body: int, direction: Any, distance: float) -> Advance:
@@ -125,10 +151,10 @@ def advance_of(model: Model, body: int, direction: Any, distance: float) -> Adva
     return Advance(body, vector / np.linalg.norm(vector), distance, 0.0).started(model, model.q0)
 
 
-def approach_of(model: Model, body: int, to: int, distance: float, cell: Any = None) -> Approach:
+def proximity_of(model: Model, body: int, to: int, distance: float, cell: Any = None) -> Proximity:
     """Return the condition that two bodies are within a distance [length]. ``cell`` is the box as the kernels of a run
     read it; by default it is that of the model."""
-    found = Approach(body, to, distance, 0.0, cell_of(model) if cell is None else cell)
+    found = Proximity(body, to, distance, 0.0, cell_of(model) if cell is None else cell)
     return found.started(model, model.q0)
 
 

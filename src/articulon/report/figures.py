@@ -308,7 +308,9 @@ CAPTIONS: dict[str, str] = {
     **molecule_words.CAPTIONS,
     **polymer_figures.CAPTIONS,
     **grain_figures.CAPTIONS,
-    "position": "Displacement of the centre of mass of {core} from its start.",
+    "position": (
+        "Displacement of the centre of mass of {core} from its start, or distance from the body at which the run ends."
+    ),
     "joints": "Coordinates of the joints; angular velocities of free and spherical joints in the body's own axes.",
     "activity": (
         "Active joints and modes of flexible bodies over time: dark while free, in the order of the "

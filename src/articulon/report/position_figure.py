@@ -26,16 +26,17 @@ def position(view: View) -> Figure | None:
     """Draw the displacement of the core over time. If there is a stop condition with a direction, the components along
     and across this direction are drawn.
 
-    Return None if the core does not move, or if it is a grain: a few grains have their own figure, and many have none.
+    For a stop condition with two bodies, draw their distance. Return None if the core does not move, or if it is a
+    grain: a few grains have their own figure, and many have none.
     """
+    if view.distance is not None:
+        return _distance(view, view.distance)
     moved = view.path - view.path[0]
     has_own_figure = grain_figures.many_grains(view) or grain_figures.few_free(view)
     if not moved.any() or (view.direction is None and has_own_figure):
         return None
     length = suited(view.case.units, "length", float(np.abs(moved).max()))
     t = view.time_scale.factor * view.times
-    if view.distance is not None:
-        return _distance(view, view.distance)
     if view.direction is None or view.advance is None:
         figure, (axes,) = style.panels()
         for k, (axis, dashes) in enumerate(zip("xyz", _AXES, strict=True)):

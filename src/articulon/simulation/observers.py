@@ -355,10 +355,4 @@ class Observer:
         extrapolated back from it at the present speed."""
         assert self.stop is not None
         rates = evaluate(self.evaluator, state)[: self.model.nq]
-        # The rates of the coordinates are exact. The speed of approach is a difference over a displacement that is
-        # small compared with bodies and large compared with rounding errors.
-        beyond = self.stop.beyond(self.model, state.q)
-        small = 1e-6 / max(float(np.abs(rates).max(initial=0.0)), 1e-300)
-        ahead, behind = (self.stop.beyond(self.model, state.q + s * rates) for s in (small, -small))
-        speed = (ahead - behind) / (2.0 * small)
-        return float(state.time[0] - beyond / speed) if speed > 0.0 else float(state.time[0])
+        return float(state.time[0]) - self.stop.elapsed(self.model, state.q, rates)

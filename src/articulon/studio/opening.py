@@ -129,7 +129,7 @@ def _alone(home: Path) -> Iterator[None]:
         try:
             stack.enter_context(claimed(home / LOCKS, lambda _: None, "studio"))
         except ArticulonError as error:
-            who = re.search(r"is going on here( \([^()]*\))?;", str(error))
+            who = re.search(r"is active here( \([^()]*\))?;", str(error))
             if who is None:
                 raise
             raise ArticulonError(

@@ -108,8 +108,8 @@ class Contact(Declaration):
 
     - normal force 4/3 E* a δ − η_n v_n (``hertz``) or k δ − η_n v_n (``linear``);
     - tangential force −8 G* a ξ − η_t v_t (``mindlin``) or −k_t ξ − η_t v_t (``linear``), where ξ is the displacement
-    since the start of the contact, which rotates with the contact frame. The force is at most μ_s times the normal
-    force, and μ_k times the normal force during sliding;
+      since the start of the contact, which rotates with the contact frame. The force is at most μ_s times the normal
+      force, and μ_k times the normal force during sliding;
     - η_n = 2 √(5/6) β √(2 E* a m*) with β = −ln e/√(π² + ln² e) for a coefficient of restitution e, which is exact at
       every speed (H. P. Kuwabara and K. Kono 1987; T. Antypov and J. A. Elliott, EPL 94, 50004, 2011), or γ_n m*.
     """
