@@ -15,6 +15,7 @@ from articulon.fidelity.paths import groups_of
 from articulon.fidelity.reference import PAST, Course, NoPathError, TooExpensiveError, complete, without_inertia
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.drift_velocity import DriftVelocity, SlowMotion
+from articulon.integrate.stop_conditions import advance_of
 from articulon.model.state import STOCHASTIC
 from tests.support.flying_tree import flying_tree
 from tests.support.random_models import builder_of, floating_tree, random_coordinates, random_forest
@@ -318,7 +319,7 @@ def test_the_complete_path_in_a_well_is_that_of_a_damped_oscillator(tolerance: f
 @pytest.mark.parametrize("how", ["without inertia", "complete"])
 def test_a_path_ends_a_little_behind_what_ends_its_run(how: str) -> None:
     model = falling()
-    what = course(model, 1.0, 0.06, (model.body("ball"), np.array([0.0, 0.0, -1.0]), 0.03))
+    what = course(model, 1.0, 0.06, advance_of(model, model.body("ball"), (0.0, 0.0, -1.0), 0.03))
     if how == "complete":
         path, _ = complete(Evaluator(model), what, 1e-3, 10**4)
     else:
