@@ -16,7 +16,10 @@ from articulon.announcements import announce
 from articulon.building import ModelBuilder
 from articulon.cases import case as cases
 from articulon.cases import loading
+from articulon.comparisons.timed_runs import Stopwatch
 from articulon.simulation import case_run as running
+from articulon.simulation.folder_run import announcing_once
+from articulon.simulation.run_request import Silent
 from tests.support.run_cases import BALL
 
 GRAINS = """
@@ -139,6 +142,16 @@ def test_compiling_is_announced_once_however_many_batches_there_are(compiles_in_
     listener = Listener()
     ar.run(compiles_in_batches, tmp_path / "run", progress=listener, report=False)
     assert [text for text in listener.said if "compiling" in text] == ["compiling 0 kernels"]
+
+
+def test_a_comparison_without_a_terminal_is_told_of_compiling_too(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(announcements, "_TOLD", set())
+    with announcing_once(Stopwatch(Silent(announces=True))):
+        announce("compiling 2 kernels")
+        announce("compiling 3 kernels")
+    assert capfd.readouterr().err == "articulon: compiling 2 kernels\n"
 
 
 @pytest.mark.parametrize(("progress", "said"), [(None, "articulon: compiling 0 kernels\n"), (False, "")])

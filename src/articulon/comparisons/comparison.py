@@ -172,7 +172,7 @@ def compare(
     if not isinstance(case, Case):
         raise CaseError(f"compare: expected a case from load_case, got {shown_value(case)}")
     folder = RUNS / f"{case.folder_name}-compare" if out is None else path_of(out, "compare, out", CaseError)
-    shown = Silent() if progress is None else progress
+    shown = Silent(announces=True) if progress is None else progress
     chosen = entries(case, against, vary)
     if against is None:
         chosen = with_all_active(chosen)

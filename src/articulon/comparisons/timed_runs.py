@@ -29,6 +29,8 @@ class Stopwatch:
 
     def __init__(self, inner: Progress) -> None:
         self._inner = inner
+        self.announces = getattr(inner, "announces", False)
+        """Whether standard error receives announcements, as for :class:`Silent`."""
         self._began = self._ended = math.nan
 
     @property

@@ -17,7 +17,7 @@ from articulon.simulation.preparation import Prepared
 from articulon.simulation.pull_record import pull_figures, pull_notes
 from articulon.simulation.results import CASE, Run
 from articulon.simulation.run_notes import notes_at, notes_on
-from articulon.simulation.run_request import Progress, Silent
+from articulon.simulation.run_request import Progress
 from articulon.simulation.summary import FILE as SUMMARY
 from articulon.simulation.summary import summary, write_summary
 from articulon.storage.atomic_writing import write_text
@@ -113,7 +113,7 @@ class FolderRun:
 def announcing_once(shown: Progress) -> Iterator[None]:
     """Show announcements. If several batches of kernels are compiled, only the announcement of the first batch is
     shown."""
-    tell = tell_the_terminal if isinstance(shown, Silent) and shown.announces else shown.message
+    tell = tell_the_terminal if getattr(shown, "announces", False) else shown.message
     said: list[str] = []
 
     def once(text: str) -> None:
