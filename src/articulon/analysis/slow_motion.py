@@ -274,11 +274,7 @@ def _followed(balance: _Balance, relaxation: float, ends: Ends) -> SlowMotion | 
             break
         h = min(step, end - time)
         if math.isfinite(ends.advance):
-            pace = (
-                balance.rate(q, here.speeds, advanced)
-                if ends.proximity is not None
-                else float(ends.direction @ balance.velocity(q, here.speeds, ends.body))
-            )
+            pace = balance.rate(q, here.speeds, advanced)
             h = min(h, (ends.advance - gone) / pace) if pace > 0.0 else h
         trial = moved(model, q, here.displacement(h))
         there = balance.at(trial)
@@ -396,12 +392,6 @@ class _Balance:
     def origin(self, q: np.ndarray, body: int) -> np.ndarray:
         """Return the origin of a body in the world frame [length]."""
         return np.asarray(body_poses(self.model, q)[0][body])
-
-    def velocity(self, q: np.ndarray, speeds: np.ndarray, body: int) -> np.ndarray:
-        """Return the velocity of the origin of a body in the world frame [length/time]."""
-        small = SMALL / max(float(np.abs(speeds).max(initial=0.0)), 1e-300)
-        ahead, behind = (self.origin(moved(self.model, q, speeds, s * small), body) for s in (1.0, -1.0))
-        return (ahead - behind) / (2.0 * small)
 
     def rate(self, q: np.ndarray, speeds: np.ndarray, function: Callable[[np.ndarray], float]) -> float:
         """Return the rate of a function of the coordinates (nq,) at given speeds [unit/time]."""
